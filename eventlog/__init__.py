@@ -1,0 +1,65 @@
+"""A durable, sequenced, append-only log of session events."""
+
+from eventlog.errors import (
+    BadCassette,
+    EventLogError,
+    ForeignDatabase,
+    HistoryTruncated,
+    InvalidSessionId,
+    LogBusy,
+    LogUnavailable,
+    Malformed,
+    NewerSchema,
+    WrongExpectedVersion,
+)
+from eventlog.event import (
+    GATEWAY,
+    START,
+    Envelope,
+    Event,
+    Seq,
+    SessionId,
+    Span,
+    line,
+    on_the_wire,
+    parse,
+    seq_of,
+    valid_session_id,
+)
+from eventlog.memory import MemoryStore
+from eventlog.store import Catalogue, EventSource, EventStore, Log, Page, SessionRow
+from eventlog.subscription import CaughtUp, subscribe
+
+__all__ = [
+    "GATEWAY",
+    "START",
+    "BadCassette",
+    "Catalogue",
+    "CaughtUp",
+    "Envelope",
+    "Event",
+    "EventLogError",
+    "EventSource",
+    "EventStore",
+    "ForeignDatabase",
+    "HistoryTruncated",
+    "InvalidSessionId",
+    "Log",
+    "LogBusy",
+    "LogUnavailable",
+    "Malformed",
+    "MemoryStore",
+    "NewerSchema",
+    "Page",
+    "Seq",
+    "SessionId",
+    "SessionRow",
+    "Span",
+    "WrongExpectedVersion",
+    "line",
+    "on_the_wire",
+    "parse",
+    "seq_of",
+    "subscribe",
+    "valid_session_id",
+]

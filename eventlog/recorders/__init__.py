@@ -1,0 +1,23 @@
+"""Recorders: what goes over a wire, turned into events; the same code live and for import."""
+
+from eventlog.recorders.recorder import (
+    Direction,
+    Entry,
+    NameSession,
+    Note,
+    Observation,
+    Recorder,
+    Slot,
+    Unrecorded,
+)
+
+__all__ = [
+    "Direction",
+    "Entry",
+    "NameSession",
+    "Note",
+    "Observation",
+    "Recorder",
+    "Slot",
+    "Unrecorded",
+]

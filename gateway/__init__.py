@@ -1,0 +1,1 @@
+"""JSON-RPC peers around the log."""

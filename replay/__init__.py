@@ -1,0 +1,1 @@
+"""Rebuild what a person saw, from the log alone."""

@@ -1,0 +1,116 @@
+"""What a session looks like to a person, as a value: turns, and entries in their order.
+
+Above this module: the fold that makes it, the renderers that show it. Below it: `entries`.
+
+Equal logs give equal transcripts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from replay.entries import AnyEntry
+from replay.pieces import Json
+
+Outcome = Literal[
+    "open",
+    "complete",
+    "interrupted",
+    "error",
+    "refusal",
+    "max_tokens",
+    "max_turn_requests",
+    "settled",
+]
+"""How a turn ended; `settled` means by a sign of idleness only, a later real end replaces it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One prompt (or several queued ones) and all that came of it. *t0* and *t1* in µs."""
+
+    n: int
+    started: int
+    """seq of the first record."""
+    ended: int | None = None
+    t0: int
+    t1: int
+    outcome: Outcome = "open"
+    reason: str | None = None
+    usage: dict[str, Json] = field(default_factory=dict)
+    prompts: tuple[str, ...] = ()
+    """Ids of the user entries that this turn answers."""
+    replayed: bool = False
+    """The agent told it again from its own history (`acp.replay`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terminal:
+    """A terminal that tools refer to by id. *output* is one item a chunk, decoded as it came."""
+
+    id: str
+    output: str = ""
+    pending: str = ""
+    """Base64 of the bytes of a character that has not arrived whole."""
+    command: str | None = None
+    exit_code: int | None = None
+    signal: str | None = None
+    truncated: bool = False
+    closed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Info:
+    """What is known of the agent and where it works."""
+
+    agent: str | None = None
+    agent_version: str | None = None
+    source: str | None = None
+    """`hosted`, `wrapped` or `imported`."""
+    name: str | None = None
+    protocol: str | None = None
+    model: str | None = None
+    provider: str | None = None
+    cwd: str | None = None
+    branch: str | None = None
+    parent: str | None = None
+    quirks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """Something a reader of the log may want to know; never part of the digest."""
+
+    seq: int
+    problem: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transcript:
+    """A session at one sequence number, and all that a fold needs to go on from there (F-L2)."""
+
+    session: str = ""
+    seq: int = 0
+    """The last record folded."""
+    t0: int = 0
+    t1: int = 0
+    info: Info = field(default_factory=Info)
+    title: str | None = None
+    mode: str | None = None
+    config: dict[str, Json] = field(default_factory=dict)
+    commands: tuple[str, ...] = ()
+    usage: dict[str, Json] = field(default_factory=dict)
+    status: Literal["idle", "running", "waiting", "closed"] = "idle"
+    turns: tuple[Turn, ...] = ()
+    entries: tuple[AnyEntry, ...] = ()
+    terminals: tuple[Terminal, ...] = ()
+    ephemeral: dict[str, int] = field(default_factory=dict)
+    """How many records of each type are not shown."""
+    state: dict[str, Json] = field(default_factory=dict)
+    """What only the fold itself needs: the open tail, queued prompts, known kinds of tools."""
+    diag: tuple[Diagnosis, ...] = ()
+
+
+EMPTY = Transcript()
+"""The transcript of a session in which nothing has happened."""

@@ -1,0 +1,1 @@
+"""Golden sessions: a syrupy extension, an opt-in pytest plugin, scrubbers."""
