@@ -63,6 +63,8 @@ class Note:
 
     members: Mapping[str, Any] = field(default_factory=dict)
     """`ref`, `internal`, `by`, …"""
+    cancelled: str | None = None
+    """The frame answers a request that was withdrawn: record `request.cancel` with this reason."""
     prompt: Slot | None = None
     """The prompt was recorded when it was queued, here: the frame starts its turn."""
 
