@@ -27,6 +27,16 @@ from eventlog.event import (
     valid_session_id,
 )
 from eventlog.memory import MemoryStore
+from eventlog.recorders import (
+    Direction,
+    Entry,
+    NameSession,
+    Note,
+    Observation,
+    Recorder,
+    Slot,
+    Unrecorded,
+)
 from eventlog.store import Catalogue, EventSource, EventStore, Log, Page, SessionRow
 from eventlog.subscription import CaughtUp, subscribe
 
@@ -36,6 +46,8 @@ __all__ = [
     "BadCassette",
     "Catalogue",
     "CaughtUp",
+    "Direction",
+    "Entry",
     "Envelope",
     "Event",
     "EventLogError",
@@ -49,12 +61,18 @@ __all__ = [
     "LogUnavailable",
     "Malformed",
     "MemoryStore",
+    "NameSession",
     "NewerSchema",
+    "Note",
+    "Observation",
     "Page",
+    "Recorder",
     "Seq",
     "SessionId",
     "SessionRow",
+    "Slot",
     "Span",
+    "Unrecorded",
     "WrongExpectedVersion",
     "line",
     "on_the_wire",

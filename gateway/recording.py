@@ -1,0 +1,183 @@
+"""Write down what passes over an agent's line before it passes on (design §1, rule 1).
+
+Above this module: `host`, `wrap`. Below it: a recorder, the log, a transport.
+
+One task a line is the only writer of what that line brings: it takes whatever has gathered while
+the last commit ran, in both directions, and appends it at once. So a fast agent is recorded in
+large batches, a slow one event by event, and the order is that in which frames were seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, Final
+
+import anyio
+from anyio.abc import ObjectReceiveStream, ObjectStream
+
+from eventlog import (
+    Direction,
+    Entry,
+    Event,
+    EventStore,
+    Note,
+    Observation,
+    Recorder,
+    Seq,
+    SessionId,
+)
+
+READ_AHEAD: Final = 256
+"""Frames of an agent that may wait for the log; further ones stay in its pipe."""
+
+
+@dataclass
+class Job:
+    """Something to record, and the way to learn that it is durable."""
+
+    observe: Callable[[], Observation]
+    observation: Observation = field(default_factory=Observation)
+    failure: Exception | None = None
+    done: anyio.Event = field(default_factory=anyio.Event)
+
+    async def outcome(self) -> Observation:
+        """Return once it is durable.
+
+        Raises:
+            LogUnavailable: nothing of it was recorded, so it must not pass on.
+
+        """
+        await self.done.wait()
+        if self.failure:
+            raise self.failure
+        return self.observation
+
+
+class Recording:
+    """Appends what it is given, in the order in which it was given."""
+
+    def __init__(
+        self,
+        store: EventStore,
+        recorder: Recorder,
+        recorded: Callable[[SessionId, Sequence[Entry], Seq], None] | None = None,
+    ) -> None:
+        """*recorded* hears what has become durable: the session, the entries, the first seq."""
+        self._store = store
+        self._recorder = recorder
+        self._recorded = recorded
+        self._jobs: list[Job] = []
+        self._arrived = anyio.Event()
+
+    def see(self, direction: Direction, frame: bytes, note: Note | None = None) -> Job:
+        """Take a frame; it is recorded behind everything taken before."""
+        return self._take(Job(lambda: self._recorder.observe(direction, frame, note)))
+
+    async def append(self, session_id: SessionId, events: Sequence[Event]) -> None:
+        """Record events that are in no frame; return once they are durable."""
+        entries = tuple(Entry(session_id, event) for event in events)
+        await self._take(Job(lambda: Observation(entries))).outcome()
+
+    async def ended(self, payload: Mapping[str, Any]) -> None:
+        """Record that the process at the other end of the line is gone."""
+        await self._take(Job(lambda: Observation(self._recorder.ended(payload)))).outcome()
+
+    async def run(self) -> None:
+        """Write until cancelled."""
+        while True:
+            await self._arrived.wait()
+            self._arrived = anyio.Event()
+            jobs, self._jobs = self._jobs, []
+            await self._write(jobs)
+
+    def _take(self, job: Job) -> Job:
+        self._jobs.append(job)
+        self._arrived.set()
+        return job
+
+    async def _write(self, jobs: Sequence[Job]) -> None:
+        try:
+            for job in jobs:
+                job.observation = job.observe()
+            entries = [entry for job in jobs for entry in job.observation.entries]
+            for session_id, run in groupby(entries, key=lambda entry: entry.session_id):
+                await self._append(session_id, list(run))
+        except Exception as error:  # noqa: BLE001 - handed to everyone who waits for these frames
+            for job in jobs:
+                job.failure = error
+        finally:
+            for job in jobs:
+                job.done.set()
+
+    async def _append(self, session_id: SessionId, entries: Sequence[Entry]) -> None:
+        span = await self._store.append(session_id, [entry.event for entry in entries])
+        for seq, entry in enumerate(entries, span.first):
+            if entry.slot:
+                entry.slot.seq = Seq(seq)
+        if self._recorded:
+            self._recorded(session_id, entries, span.first)
+
+
+class RecordedTransport(ObjectStream[bytes]):
+    """A line to an agent on which nothing passes unrecorded, in either direction."""
+
+    def __init__(
+        self,
+        line: ObjectStream[bytes],
+        recording: Recording,
+        ahead: ObjectReceiveStream[tuple[bytes, Job]],
+        note: Callable[[bytes], Note | None],
+    ) -> None:
+        """*note* is asked for each frame sent what is known of it beyond the frame."""
+        self._line = line
+        self._recording = recording
+        self._ahead = ahead
+        self._note = note
+
+    async def receive(self) -> bytes:
+        """Return the next frame of the agent, recorded."""
+        frame, job = await self._ahead.receive()
+        await job.outcome()
+        return frame
+
+    async def send(self, item: bytes) -> None:
+        """Record a frame for the agent, then send it."""
+        await self._recording.see("in", item, self._note(item)).outcome()
+        await self._line.send(item)
+
+    async def send_eof(self) -> None:
+        """Say that nothing more will be sent."""
+        await self._line.send_eof()
+
+    async def aclose(self) -> None:
+        """Hang up."""
+        await self._line.aclose()
+
+    @property
+    def extra_attributes(self) -> Mapping[Any, Any]:
+        """Return what the line below knows."""
+        return self._line.extra_attributes
+
+
+@asynccontextmanager
+async def recorded(
+    line: ObjectStream[bytes],
+    recording: Recording,
+    note: Callable[[bytes], Note | None] = lambda _: None,
+) -> AsyncGenerator[RecordedTransport, None]:
+    """Record a line for as long as the context is open; frames are read ahead of the log."""
+    put, take = anyio.create_memory_object_stream[tuple[bytes, Job]](READ_AHEAD)
+
+    async def read_ahead() -> None:
+        async with put:
+            async for frame in line:
+                await put.send((frame, recording.see("out", frame)))
+
+    async with take, anyio.create_task_group() as tasks:
+        tasks.start_soon(recording.run)
+        tasks.start_soon(read_ahead)
+        yield RecordedTransport(line, recording, take, note)
+        tasks.cancel_scope.cancel()

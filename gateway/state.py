@@ -1,0 +1,175 @@
+"""What is open in a session: prompts and questions. A fold of the log, never a dict beside it.
+
+Above this module: sessions, attachments, recovery. Below it: `eventlog`.
+
+It is much smaller than a transcript, so that a gateway can hold it for every live session; what
+is closed leaves nothing behind but the receipts of prompts that carry a `ref` (P-24).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from eventlog import START, Envelope, Seq
+
+Json = dict[str, Any]
+
+
+@dataclass(slots=True)
+class OpenRequest:
+    """A question to the user that nobody has answered yet (P-17)."""
+
+    id: str
+    method: str
+    params: Json
+    opened: Seq
+    locked: Json = field(default_factory=dict)
+
+    def frame_params(self, session_id: str) -> Json:
+        """Return the params that clients see: with the durable id, and answers locked so far."""
+        locked = {"answers": dict(self.locked)} if self.locked else {}
+        return {"session_id": session_id, **self.params, **locked}
+
+
+@dataclass(slots=True)
+class OpenPrompt:
+    """A prompt that has no end in the log."""
+
+    seq: Seq
+    queued: bool
+    ref: str | None = None
+    content: Any = None
+
+
+@dataclass(slots=True)
+class Receipt:
+    """What became of a prompt with a `ref`: the same ref again gets this."""
+
+    seq: Seq
+    status: str
+    outcome: str | None = None
+
+    def answer(self) -> Json:
+        """Return the result of `prompt.submit`."""
+        outcome = {"outcome": self.outcome} if self.outcome else {}
+        return {"status": self.status, "seq": self.seq, **outcome}
+
+
+@dataclass(slots=True)
+class SessionState:
+    """Folded up to *seq*; call `apply` with what follows."""
+
+    seq: Seq = START
+    prompts: dict[Seq, OpenPrompt] = field(default_factory=dict)
+    requests: dict[str, OpenRequest] = field(default_factory=dict)
+    receipts: dict[str, Receipt] = field(default_factory=dict)
+    settled: set[str] = field(default_factory=set)
+    """Ids of requests that have ended: an answer to one of them is late, not foreign."""
+    source: str | None = None
+    """`hosted`, `wrapped` or `imported`."""
+    closed: bool = False
+
+    @property
+    def running(self) -> bool:
+        """Whether a prompt is being worked on or waits to be."""
+        return bool(self.prompts)
+
+    @property
+    def open_work(self) -> bool:
+        """Whether anything would stay open for ever if nobody went on with this session."""
+        return bool(self.prompts or self.requests)
+
+    def open_requests(self, session_id: str) -> list[Json]:
+        """Return `open_requests` as clients get it: oldest first, with original ids (P-17)."""
+        return [
+            {"id": item.id, "method": item.method, "params": item.frame_params(session_id)}
+            for item in self.requests.values()
+        ]
+
+    def apply(self, envelopes: Iterable[Envelope]) -> None:
+        """Fold what comes after `seq`; what stands before it is ignored."""
+        for envelope in envelopes:
+            if envelope["seq"] > self.seq:
+                self.seq = envelope["seq"]
+                if step := _STEPS.get(envelope["type"]):
+                    step(self, envelope["seq"], envelope["payload"])
+
+
+Step = Callable[[SessionState, Seq, Json], None]
+
+
+def _opened(state: SessionState, _: Seq, payload: Json) -> None:
+    match payload:
+        case {"source": {"kind": str(kind)}}:
+            state.source = kind
+    state.closed = False
+
+
+def _closed(state: SessionState, _: Seq, __: Json) -> None:
+    state.closed = True
+    state.prompts.clear()
+
+
+def _prompt_submitted(state: SessionState, seq: Seq, payload: Json) -> None:
+    ref = payload.get("ref")
+    queued = payload.get("queued") is True
+    prompt = OpenPrompt(seq, queued, ref if isinstance(ref, str) else None, payload.get("content"))
+    state.prompts[seq] = prompt
+    if prompt.ref:
+        state.receipts[prompt.ref] = Receipt(seq, "queued" if queued else "streaming")
+
+
+def _prompt_started(state: SessionState, _: Seq, payload: Json) -> None:
+    if prompt := state.prompts.get(payload.get("prompt", START)):
+        prompt.queued = False
+
+
+def _prompt_ended(state: SessionState, _: Seq, payload: Json) -> None:
+    prompt = state.prompts.pop(payload.get("prompt", START), None)
+    if prompt and prompt.ref:
+        state.receipts[prompt.ref].outcome = _outcome(payload)
+
+
+def _outcome(payload: Mapping[str, Any]) -> str:
+    match payload:
+        case {"result": {"stopReason": str(reason)}}:
+            return reason
+        case {"error": _}:
+            return "error"
+    return "complete"
+
+
+def _request_opened(state: SessionState, seq: Seq, payload: Json) -> None:
+    match payload:
+        case {"id": str(id_), "method": str(method)} if id_ not in state.settled:
+            params = payload.get("params")
+            request = OpenRequest(id_, method, params if isinstance(params, dict) else {}, seq)
+            state.requests.setdefault(id_, request)
+
+
+def _request_ended(state: SessionState, _: Seq, payload: Json) -> None:
+    id_ = str(payload.get("id"))
+    if state.requests.pop(id_, None):
+        state.settled.add(id_)
+
+
+def _request_locked(state: SessionState, _: Seq, payload: Json) -> None:
+    match payload:
+        case {"id": str(id_), "question_id": str(question)} if id_ in state.requests:
+            state.requests[id_].locked[question] = payload.get("answer")
+
+
+_STEPS: Final[Mapping[str, Step]] = {
+    "session.opened": _opened,
+    "session.closed": _closed,
+    "prompt.submitted": _prompt_submitted,
+    "prompt.started": _prompt_started,
+    "prompt.finished": _prompt_ended,
+    "prompt.rejected": _prompt_ended,
+    "request.opened": _request_opened,
+    "request.answered": _request_ended,
+    "request.cancel": _request_ended,
+    "request.locked": _request_locked,
+}
