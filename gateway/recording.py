@@ -10,7 +10,7 @@ large batches, a slow one event by event, and the order is that in which frames 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final
@@ -28,6 +28,7 @@ from eventlog import (
     Recorder,
     Seq,
     SessionId,
+    Slot,
 )
 
 READ_AHEAD: Final = 256
@@ -63,12 +64,9 @@ class Recording:
         self,
         store: EventStore,
         recorder: Recorder,
-        recorded: Callable[[SessionId, Sequence[Entry], Seq], None] | None = None,
     ) -> None:
-        """*recorded* hears what has become durable: the session, the entries, the first seq."""
         self._store = store
         self._recorder = recorder
-        self._recorded = recorded
         self._jobs: list[Job] = []
         self._arrived = anyio.Event()
 
@@ -76,10 +74,12 @@ class Recording:
         """Take a frame; it is recorded behind everything taken before."""
         return self._take(Job(lambda: self._recorder.observe(direction, frame, note)))
 
-    async def append(self, session_id: SessionId, events: Sequence[Event]) -> None:
-        """Record events that are in no frame; return once they are durable."""
-        entries = tuple(Entry(session_id, event) for event in events)
+    async def append(self, session_id: SessionId, *events: Event) -> Slot:
+        """Record events that are in no frame; return where the last one stands."""
+        slot = Slot()
+        entries = [Entry(session_id, event, slot) for event in events]
         await self._take(Job(lambda: Observation(entries))).outcome()
+        return slot
 
     async def ended(self, payload: Mapping[str, Any]) -> None:
         """Record that the process at the other end of the line is gone."""
@@ -117,8 +117,6 @@ class Recording:
         for seq, entry in enumerate(entries, span.first):
             if entry.slot:
                 entry.slot.seq = Seq(seq)
-        if self._recorded:
-            self._recorded(session_id, entries, span.first)
 
 
 class RecordedTransport(ObjectStream[bytes]):
@@ -173,8 +171,9 @@ async def recorded(
 
     async def read_ahead() -> None:
         async with put:
-            async for frame in line:
-                await put.send((frame, recording.see("out", frame)))
+            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                async for frame in line:
+                    await put.send((frame, recording.see("out", frame)))
 
     async with take, anyio.create_task_group() as tasks:
         tasks.start_soon(recording.run)

@@ -66,7 +66,9 @@ class Note:
     cancelled: str | None = None
     """The frame answers a request that was withdrawn: record `request.cancel` with this reason."""
     prompt: Slot | None = None
-    """The prompt was recorded when it was queued, here: the frame starts its turn."""
+    """The frame is a prompt that has been recorded already, here: it is not recorded again."""
+    waited: bool = False
+    """That prompt was queued: the frame starts its turn (`prompt.started`)."""
 
 
 class NameSession(Protocol):
