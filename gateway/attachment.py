@@ -1,0 +1,90 @@
+"""Where one connection stands in one session, and the loop that moves it on.
+
+Above this module: `connection`. Below it: the log's `subscribe`, and a way to send bytes.
+
+History and live are the same loop (design §1, rule 3): pages of the log become frames, each sent
+once, in order, only as fast as the connection takes them (P-9, P-20). A question is sent as a
+request after the event that says it was opened; while history is delivered questions wait for
+the border, where those still open are asked again (P-19, P-28).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Final
+
+from eventlog import CaughtUp, EventSource, Page, Seq, SessionId, parse, seq_of, subscribe
+from gateway.jsonrpc import Notification, Request, dump
+from gateway.state import OpenRequest, SessionState
+from gateway.wire import event_frames
+
+Say = Callable[[bytes], Awaitable[None]]
+"""Sends one frame; waits while the connection's buffer is full."""
+
+_OPENED: Final = b'"type":"request.opened"'
+
+
+@dataclass(slots=True)
+class Attachment:
+    """One reader of one session. *position* is the last event given to the connection."""
+
+    session_id: SessionId
+    position: Seq
+    source: EventSource
+    state: Callable[[SessionId], Awaitable[SessionState]]
+    """The session's open work, as it is now."""
+    say: Say
+    asks: bool
+    """Whether this connection is sent questions (P-6)."""
+    blobs: bool = False
+    history: bool = False
+    """Catching up after a subscribe: the border will be told."""
+    asked: Callable[[str, SessionId], None] = lambda _id, _session: None
+
+    async def deliver(self) -> None:
+        """Send what follows *position*, for ever.
+
+        Raises:
+            HistoryTruncated: pruning has overtaken this reader.
+
+        """
+        pages = subscribe(self.source, self.session_id, after=self.position)
+        async with aclosing(pages):
+            async for item in pages:
+                match item:
+                    case Page():
+                        await self._send(item)
+                    case CaughtUp(seq):
+                        await self._border(seq)
+
+    async def _send(self, page: Page) -> None:
+        frames = event_frames(self.session_id, page.lines, blobs=self.blobs)
+        for text, frame in zip(page.lines, frames, strict=True):
+            await self.say(frame)
+            self.position = seq_of(text)
+            if self.asks and not self.history and _OPENED in text[:120]:
+                await self._ask_if_open(str(parse(text)["payload"].get("id")))
+
+    async def _border(self, seq: Seq) -> None:
+        if not self.history:
+            return
+        self.history = False
+        params = {"session_id": self.session_id, "seq": seq}
+        await self.say(dump(Notification("session.caught_up", params)))
+        if self.asks:
+            for request in tuple((await self.state(self.session_id)).requests.values()):
+                if request.opened <= seq:  # a later one comes with its event
+                    await self._ask(request, replayed=True)
+
+    async def _ask_if_open(self, id_: str) -> None:
+        if request := (await self.state(self.session_id)).requests.get(id_):
+            await self._ask(request)
+
+    async def _ask(self, request: OpenRequest, *, replayed: bool = False) -> None:
+        self.asked(request.id, self.session_id)
+        params = request.frame_params(self.session_id)
+        if replayed:
+            params["replayed"] = True
+        await self.say(dump(Request(request.id, request.method, params)))

@@ -1,0 +1,76 @@
+"""End what nobody works on any more (P-38, P-40): nothing stays open for ever.
+
+Above this module: the agent host at an agent's end, `serve` when it opens a log. Below it:
+`state`, the log.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from eventlog import START, Event, EventSource, Log, SessionId
+from gateway.state import SessionState
+
+
+class Unsettled(Log, Protocol):
+    """A log that knows which sessions were written since all was settled."""
+
+    async def unsettled(self) -> Any:
+        """Return the ids of sessions with batches after the mark."""
+        ...
+
+    async def settle(self) -> None:
+        """Move the mark to the newest batch."""
+        ...
+
+
+def closing_events(state: SessionState, *, reason: str, error: dict[str, Any]) -> list[Event]:
+    """Return the events that withdraw a session's questions and end its prompts.
+
+    *reason* is a `request.cancel` reason of P-27; *error* is what every unfinished prompt ends
+    with.
+    """
+    return [
+        *(
+            Event.of("request.cancel", {"id": item.id, "method": item.method, "reason": reason})
+            for item in state.requests.values()
+        ),
+        *(Event.of("prompt.finished", {"prompt": seq, "error": error}) for seq in state.prompts),
+    ]
+
+
+async def catch_up(source: EventSource, session_id: SessionId, state: SessionState) -> SessionState:
+    """Fold into *state* what the log holds beyond it."""
+    while True:
+        page = await source.read(session_id, after=state.seq, limit=4096, limit_bytes=1 << 20)
+        state.apply(page.envelopes())
+        if page.next >= page.head:
+            return state
+
+
+async def recover(log: Unsettled) -> list[SessionId]:
+    """Settle a log that was not closed in order, before it is served; return what it settled.
+
+    Only sessions whose agent died with the gateway are touched: a wrapped one's upstream may
+    live, an imported one never had an agent here (P-40).
+    """
+    settled: list[SessionId] = []
+    for session_id in await log.unsettled():
+        state = await catch_up(log, session_id, SessionState(seq=START))
+        if state.source == "hosted" and state.open_work:
+            await log.append(session_id, _restarted(state))
+            settled.append(session_id)
+    await log.settle()
+    return settled
+
+
+def _restarted(state: SessionState) -> list[Event]:
+    error = {
+        "code": 5035,
+        "message": "The gateway was restarted while this prompt was being worked on.",
+        "data": {"reason": "gateway_restarted"},
+    }
+    return [
+        Event.of("agent.exited", {"reason": "gateway_restarted"}),
+        *closing_events(state, reason="agent_gone", error=error),
+    ]
