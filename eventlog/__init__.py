@@ -1,5 +1,6 @@
 """A durable, sequenced, append-only log of session events."""
 
+from eventlog import codec
 from eventlog.errors import (
     BadCassette,
     EventLogError,
@@ -74,6 +75,7 @@ __all__ = [
     "Span",
     "Unrecorded",
     "WrongExpectedVersion",
+    "codec",
     "line",
     "on_the_wire",
     "parse",
