@@ -1,5 +1,6 @@
 """Recorders: what goes over a wire, turned into events; the same code live and for import."""
 
+from eventlog.recorders.acp import AcpRecorder
 from eventlog.recorders.recorder import (
     Direction,
     Entry,
@@ -12,6 +13,7 @@ from eventlog.recorders.recorder import (
 )
 
 __all__ = [
+    "AcpRecorder",
     "Direction",
     "Entry",
     "NameSession",

@@ -31,6 +31,8 @@ class Unrecorded(StrEnum):
     HELD = "waits for the answer that names its session, then becomes an event"
     OPENING = "part of the session.opened that the answer makes"
     WITHHELD = "holds a value that is never recorded (P-33)"
+    REPLAYED = "an agent's own replay of what this log already holds: counted in acp.replay"
+    BLANK = "an empty line between two frames"
 
 
 @dataclass(slots=True)

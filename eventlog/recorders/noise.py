@@ -1,0 +1,20 @@
+"""What came over a line and is no frame: kept, so that nobody wonders where it went (R119).
+
+Above this module: the recorders and the importer. Below it: `event`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from eventlog.event import Event
+
+MAX_NOISE: Final = 4096
+"""Characters of such a line that are kept; its size in bytes is always told."""
+
+
+def noise(text: bytes, **told: Any) -> Event:
+    """Return the event that keeps the beginning of *text*, with what is *told* of it beside."""
+    shown = text.decode("utf-8", "backslashreplace")
+    cut = {"size": len(text)} if len(shown) > MAX_NOISE else {}
+    return Event.of("agent.noise", {"text": shown[:MAX_NOISE], **cut, **told})
