@@ -29,6 +29,7 @@ from eventlog.event import (
 )
 from eventlog.memory import MemoryStore
 from eventlog.recorders import (
+    AcpRecorder,
     Direction,
     Entry,
     NameSession,
@@ -44,6 +45,7 @@ from eventlog.subscription import CaughtUp, subscribe
 __all__ = [
     "GATEWAY",
     "START",
+    "AcpRecorder",
     "BadCassette",
     "Catalogue",
     "CaughtUp",
