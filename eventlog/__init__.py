@@ -39,6 +39,7 @@ from eventlog.recorders import (
     Slot,
     Unrecorded,
 )
+from eventlog.sqlite import SqliteReader, SqliteStore
 from eventlog.store import Catalogue, EventSource, EventStore, Log, Page, SessionRow
 from eventlog.subscription import CaughtUp, subscribe
 
@@ -75,6 +76,8 @@ __all__ = [
     "SessionRow",
     "Slot",
     "Span",
+    "SqliteReader",
+    "SqliteStore",
     "Unrecorded",
     "WrongExpectedVersion",
     "codec",

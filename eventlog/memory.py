@@ -12,9 +12,9 @@ from uuid import uuid4
 import anyio
 
 from eventlog.errors import WrongExpectedVersion
-from eventlog.event import GATEWAY, START, Event, Seq, SessionId, Span, line
+from eventlog.event import GATEWAY, START, Event, Seq, SessionId, Span, line, valid_session_id
 from eventlog.listing import listing
-from eventlog.store import Page, SessionRow
+from eventlog.store import Page, SessionRow, check_times
 
 
 @dataclass
@@ -37,6 +37,7 @@ class MemoryStore:
         self._streams: defaultdict[SessionId, _Stream] = defaultdict(_Stream)
         self._aliases: defaultdict[str, list[SessionId]] = defaultdict(list)
         self._batches = 0
+        self._settled = 0
 
     @property
     def epoch(self) -> str:
@@ -44,15 +45,21 @@ class MemoryStore:
         return self._epoch
 
     async def append(
-        self, session_id: SessionId, events: Sequence[Event], *, expected: int | None = None
+        self,
+        session_id: SessionId,
+        events: Sequence[Event],
+        *,
+        expected: int | None = None,
+        at: Sequence[int] | None = None,
     ) -> Span:
         """Record *events* in order, all or none."""
-        stream = self._streams[session_id]
+        check_times(events, at)
+        stream = self._streams[valid_session_id(session_id)]
         head = len(stream.lines)
         if expected is not None and expected != head:
             raise WrongExpectedVersion(session_id, expected, head)
         if events:
-            self._extend(session_id, stream, events)
+            self._extend(session_id, stream, events, at)
         await anyio.lowlevel.checkpoint()
         return Span(Seq(head + 1), Seq(head + len(events)))
 
@@ -66,7 +73,8 @@ class MemoryStore:
     ) -> Page:
         """Return at most *limit* events that follow *after*."""
         await anyio.lowlevel.checkpoint()
-        lines = self._streams[session_id].lines if session_id in self._streams else []
+        known = self._streams.get(valid_session_id(session_id))
+        lines = known.lines if known else []
         taken: Sequence[bytes] = lines[after : after + limit]
         if limit_bytes is not None:
             taken = within(taken, limit_bytes)
@@ -80,7 +88,7 @@ class MemoryStore:
 
     async def wait(self, session_id: SessionId, *, after: int) -> None:
         """Return once the session's head lies beyond *after*."""
-        stream = self._streams[session_id]
+        stream = self._streams[valid_session_id(session_id)]
         while len(stream.lines) <= after:
             await stream.grown.wait()
 
@@ -101,12 +109,29 @@ class MemoryStore:
         own = [key] if key in self._streams and self._streams[key].lines else []
         return [*own, *(other for other in self._aliases.get(name, []) if other != name)]
 
-    def _extend(self, session_id: SessionId, stream: _Stream, events: Sequence[Event]) -> None:
-        now = self._clock() // 1000
+    async def unsettled(self) -> Sequence[SessionId]:
+        """Return the sessions that grew since the log was last settled."""
+        await anyio.lowlevel.checkpoint()
+        known = [key for key, stream in self._streams.items() if stream.order > self._settled]
+        return sorted(key for key in known if key != GATEWAY)
+
+    async def settle(self) -> None:
+        """Note that nothing is open in what has been recorded up to now."""
+        await anyio.lowlevel.checkpoint()
+        self._settled = self._batches
+
+    def _extend(
+        self,
+        session_id: SessionId,
+        stream: _Stream,
+        events: Sequence[Event],
+        at: Sequence[int] | None,
+    ) -> None:
+        times = at or [self._clock() // 1000] * len(events)
         head = len(stream.lines)
-        stream.lines += [line(seq, now, event) for seq, event in enumerate(events, head + 1)]
-        stream.created = stream.created or now
-        stream.updated = now
+        stream.lines += map(line, range(head + 1, head + 1 + len(events)), times, events)
+        stream.created = stream.created if head else times[0]
+        stream.updated = times[-1]
         self._batches += 1
         stream.order = self._batches
         found = listing(events)

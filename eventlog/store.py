@@ -88,13 +88,24 @@ class EventStore(EventSource, Protocol):
     """A log that can be written."""
 
     async def append(
-        self, session_id: SessionId, events: Sequence[Event], *, expected: int | None = None
+        self,
+        session_id: SessionId,
+        events: Sequence[Event],
+        *,
+        expected: int | None = None,
+        at: Sequence[int] | None = None,
     ) -> Span:
         """Record *events* in order, all or none, and return once they are durable.
 
+        *at* holds each event's `ts` (µs since the Unix epoch) if it happened earlier, as an
+        import's did; without it all get the present time. Cancelled before its turn came, an
+        append leaves nothing behind; later, it is recorded although nobody learns where.
+
         Raises:
+            InvalidSessionId: nothing was looked up.
             WrongExpectedVersion: the session's head is not *expected*.
-            LogUnavailable: nothing was recorded.
+            LogUnavailable: nothing was recorded, or nothing that the log will vouch for.
+            ValueError: *at* does not hold one possible time an event.
 
         """
         ...
@@ -118,3 +129,25 @@ class Catalogue(Protocol):
 
 class Log(EventStore, Catalogue, Protocol):
     """A whole log: what `hermes-gateway serve` runs on."""
+
+    async def unsettled(self) -> Sequence[SessionId]:
+        """Return the sessions that grew since the log was last settled, never `@gateway`.
+
+        After an orderly end there are none; after a crash these are the only ones in which
+        something may still be open (P-40).
+        """
+        ...
+
+    async def settle(self) -> None:
+        """Note durably that nothing is open in what has been recorded up to now."""
+        ...
+
+
+def check_times(events: Sequence[Event], at: Sequence[int] | None) -> None:
+    """Raise ValueError unless *at* is absent or holds one possible `ts` an event."""
+    if at is None:
+        return
+    if len(at) != len(events):
+        raise ValueError(f"{len(at)} times for {len(events)} events")
+    if bad := next((ts for ts in at if not 0 <= ts < 2**63), None):
+        raise ValueError(f"{bad} is no time in µs since the Unix epoch")

@@ -1,0 +1,6 @@
+"""The embedded adapter: one SQLite file, one writing process, readers beside it."""
+
+from eventlog.sqlite.reader import SqliteReader
+from eventlog.sqlite.store import SqliteStore
+
+__all__ = ["SqliteReader", "SqliteStore"]

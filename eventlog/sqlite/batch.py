@@ -1,0 +1,116 @@
+"""The unit of storage: a run of consecutive events of one session, committed together.
+
+Above this module: `writer` makes batches, `reader` serves them. Below it: `checksum`, `event`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from eventlog.event import Event, line
+from eventlog.sqlite.checksum import Checksum
+
+MAX_EVENTS: Final = 256
+MAX_BYTES: Final = 256 * 1024
+"""A batch's limits (S-1); a larger event is a batch of its own."""
+
+LINES: Final = 0
+"""The codec of a body that is the log's lines as they are."""
+
+
+class Batch(NamedTuple):
+    """One row of the table `batch`, but for whose it is."""
+
+    first: int
+    last: int
+    ts: int
+    codec: int
+    crc: int
+    body: bytes
+
+
+class Run(NamedTuple):
+    """Lines that account for *first* to *last*: one each, or one alone that says they are lost."""
+
+    first: int
+    last: int
+    text: bytes
+    lost: bool = False
+
+    @property
+    def size(self) -> int:
+        """How many lines there are."""
+        return 1 if self.lost else self.last - self.first + 1
+
+    def after(self, cursor: int) -> list[bytes]:
+        """Return the lines with numbers beyond *cursor*."""
+        return (
+            [self.text] if self.lost else self.text.split(b"\n")[max(0, cursor + 1 - self.first) :]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Sealer:
+    """Makes a session's batches, and knows a damaged one when it sees it."""
+
+    key: str
+    checksum: Checksum
+
+    def seal(self, first: int, stamped: Sequence[tuple[int, bytes]]) -> Iterator[Batch]:
+        """Yield *stamped* lines, the first of which has the number *first*, as batches."""
+        for part in _parts(stamped):
+            last, ts = first + len(part) - 1, part[-1][0]
+            body = b"\n".join([text for _, text in part])
+            yield Batch(first, last, ts, LINES, self._crc(first, last, ts, LINES, body), body)
+            first = last + 1
+
+    def intact(self, batch: Batch) -> bool:
+        """Whether *batch* holds what was once written: one line for each of its numbers."""
+        first, last, ts, codec, crc, body = batch
+        return (
+            codec == LINES
+            and crc == self._crc(first, last, ts, codec, body)
+            and body.count(b"\n") == last - first
+        )
+
+    def runs(self, batches: Iterable[tuple[Batch, int | None]], after: int) -> Iterator[Run]:
+        """Yield what is to be read after *after*: whole batches, and a gap for what is lost.
+
+        With each batch comes the number at which its session's next one begins, None if it is
+        the last. A damaged batch never hides the others (S-6).
+        """
+        due = after + 1
+        for batch, following in batches:
+            if batch.first > due:
+                yield _gap(due, batch.first - 1, batch.ts, "missing")
+            due = max(due, batch.first)
+            if self.intact(batch):
+                yield Run(batch.first, batch.last, batch.body)
+                due = batch.last + 1
+            elif (last := batch.last if following is None else following - 1) >= due:
+                yield _gap(due, last, batch.ts, "damaged")
+                due = last + 1
+            if following is not None and following > due:
+                yield _gap(due, following - 1, batch.ts, "missing")
+                due = following
+
+    def _crc(self, first: int, last: int, ts: int, codec: int, body: bytes) -> int:
+        place = f"{self.key}\n{first}\n{last}\n{ts}\n{codec}\n"
+        return self.checksum.of(place.encode(), body)  # where it stands, and what it holds
+
+
+def _gap(first: int, last: int, ts: int, reason: str) -> Run:
+    event = Event.of("log.gap", {"first": first, "last": last, "reason": reason})
+    return Run(first, last, line(last, ts, event), lost=True)
+
+
+def _parts(stamped: Sequence[tuple[int, bytes]]) -> Iterator[Sequence[tuple[int, bytes]]]:
+    start, size = 0, 0
+    for index, (_, text) in enumerate(stamped):
+        if index > start and (index - start == MAX_EVENTS or size + len(text) >= MAX_BYTES):
+            yield stamped[start:index]
+            start, size = index, 0
+        size += len(text) + 1
+    yield stamped[start:]

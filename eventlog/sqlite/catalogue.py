@@ -1,0 +1,73 @@
+"""What sessions a log holds, from the tables beside the batches; no event is read.
+
+Above this module: `reader`. Below it: the reading connection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import aiosqlite
+
+from eventlog import codec
+from eventlog.event import GATEWAY, Seq, SessionId
+from eventlog.store import SessionRow
+
+_ROWS: Final = """
+    select key, created, newest.ts, floor, newest.last, title, meta
+    from session join batch as newest on newest.id = (
+        select id from batch where session = session.id order by first desc limit 1)
+"""
+_LIST: Final = f"{_ROWS} where key is not ? order by newest.id desc limit ?"
+_ONE: Final = f"{_ROWS} where key = ?"
+_RESOLVE: Final = """
+    select key from session where key = :name and exists (
+        select 1 from batch where session = session.id)
+    union all
+    select * from (
+        select distinct key from alias join session on session.id = alias.session
+        where alias = :name and key is not :name order by session.id)
+"""
+_UNSETTLED: Final = """
+    select distinct key from batch join session on session.id = batch.session
+    where batch.id > (select value from meta where key = 'settled') and session.key is not ?
+    order by session.key
+"""
+
+
+async def sessions(database: aiosqlite.Connection, limit: int | None) -> Sequence[SessionRow]:
+    """Return the sessions, the one of the newest batch first."""
+    wanted = (GATEWAY, -1 if limit is None else limit)
+    return [_row(row) for row in await database.execute_fetchall(_LIST, wanted)]
+
+
+async def session(database: aiosqlite.Connection, key: SessionId) -> SessionRow | None:
+    """Return one session's row."""
+    rows: Iterable[Any] = await database.execute_fetchall(_ONE, (key,))
+    return next((_row(row) for row in rows), None)
+
+
+async def resolve(database: aiosqlite.Connection, name: str) -> Sequence[SessionId]:
+    """Return every session that *name* is the id or an alias of, the id first."""
+    rows = await database.execute_fetchall(_RESOLVE, {"name": name})
+    return [SessionId(key) for (key,) in rows]
+
+
+async def unsettled(database: aiosqlite.Connection) -> Sequence[SessionId]:
+    """Return the sessions with batches beyond the settled mark."""
+    rows = await database.execute_fetchall(_UNSETTLED, (GATEWAY,))
+    return [SessionId(key) for (key,) in rows]
+
+
+def _row(row: Iterable[Any]) -> SessionRow:
+    key, created, updated, floor, head, title, opened = row
+    return SessionRow(
+        id=SessionId(key),
+        created=created,
+        updated=updated,
+        floor=Seq(floor),
+        head=Seq(head),
+        title=title,
+        opened=codec.loads(opened) if opened else {},
+    )

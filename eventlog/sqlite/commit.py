@@ -1,0 +1,106 @@
+"""One transaction: the appends that it holds, numbered, and the statements that record them.
+
+Above this module: `writer`. Below it: `batch`, `heads`, `intake`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Final
+
+from eventlog import codec
+from eventlog.errors import WrongExpectedVersion
+from eventlog.event import Seq, Span, line
+from eventlog.listing import Listing, listing
+from eventlog.sqlite.batch import Sealer
+from eventlog.sqlite.checksum import Checksum
+from eventlog.sqlite.heads import Stream
+from eventlog.sqlite.intake import Pending
+
+Statement = tuple[str, list[Any]]
+
+_ROWS: Final = 1_000
+"""Rows in one statement; SQLite takes 32,766 values."""
+
+_SESSION: Final = "insert into session(key, created) values"
+_BATCH: Final = "insert into batch(session, first, last, ts, codec, crc, body) values"
+_BATCH_ROW: Final = "((select id from session where key = ?),?,?,?,?,?,?)"
+_TITLE: Final = "update session set title = nullif(?, '') where key = ?"
+_OPENED: Final = "update session set meta = coalesce(meta, ?) where key = ?"
+_ALIAS: Final = "insert or ignore into alias select ?, ?, id from session where key = ?"
+
+
+@dataclass(slots=True)
+class Commit:
+    """Appends that become durable together, or not at all."""
+
+    accepted: list[tuple[Pending, Span]] = field(default_factory=list)
+    stamped: dict[Stream, list[tuple[int, bytes]]] = field(default_factory=dict)
+    """The time and the line of every event, by session."""
+    changes: list[tuple[Stream, Listing]] = field(default_factory=list)
+    starts: dict[Stream, int] = field(default_factory=dict)
+    """Where each session was believed to end."""
+
+    def add(self, pending: Pending, now: int) -> None:
+        """Give *pending* the next numbers of its session, or tell it that it came too late."""
+        stream, events = pending.stream, pending.events
+        head = stream.assigned
+        if pending.expected is not None and pending.expected != head:
+            pending.outcome.set_exception(WrongExpectedVersion(stream.key, pending.expected, head))
+            return
+        stream.assigned = head + len(events)
+        self.accepted.append((pending, Span(Seq(head + 1), Seq(stream.assigned))))
+        if not events:
+            return
+        self.starts.setdefault(stream, head)
+        times = pending.at or [now] * len(events)
+        numbers = range(head + 1, stream.assigned + 1)
+        self.stamped.setdefault(stream, []).extend(
+            zip(times, map(line, numbers, times, events), strict=True)
+        )
+        if found := listing(events):
+            self.changes.append((stream, found))
+
+    def statements(self, checksum: Checksum) -> Iterator[Statement]:
+        """Yield what to execute: a single statement unless the list of sessions changes."""
+        yield from self._new_sessions()
+        yield from _inserts(_BATCH, _BATCH_ROW, self._rows(checksum))
+        for stream, found in self.changes:
+            yield from _changes(stream, found)
+
+    def _new_sessions(self) -> Iterator[Statement]:
+        rows = (
+            [stream.key, stamped[0][0]]
+            for stream, stamped in self.stamped.items()
+            if not stream.listed
+        )
+        return _inserts(_SESSION, "(?,?)", rows)
+
+    def _rows(self, checksum: Checksum) -> Iterator[Sequence[Any]]:
+        for stream, stamped in self.stamped.items():
+            for batch in Sealer(stream.key, checksum).seal(self.starts[stream] + 1, stamped):
+                yield (stream.key, *batch)
+
+
+def form(waiting: Iterable[Pending], now: int) -> Commit:
+    """Return *waiting* as one transaction, without those that expected another head."""
+    commit = Commit()
+    for pending in waiting:
+        commit.add(pending, now)
+    return commit
+
+
+def _inserts(head: str, row: str, rows: Iterator[Sequence[Any]]) -> Iterator[Statement]:
+    while part := list(islice(rows, _ROWS)):
+        yield f"{head} {','.join([row] * len(part))}", [value for row in part for value in row]
+
+
+def _changes(stream: Stream, found: Listing) -> Iterator[Statement]:
+    if found.title is not None:
+        yield _TITLE, [found.title, stream.key]
+    if found.opened is not None:
+        yield _OPENED, [codec.dumps(found.opened), stream.key]
+    for scope, alias in found.aliases:
+        yield _ALIAS, [scope, alias, stream.key]

@@ -1,0 +1,86 @@
+"""What is known in memory of the sessions in use: where each one ends (S-2).
+
+Above this module: `intake`, `writer`, `store`. Below it: the reading connection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+import aiosqlite
+import anyio
+
+from eventlog.event import SessionId, valid_session_id
+
+_END: Final = """
+    select coalesce(
+        (select last from batch where session = session.id order by first desc limit 1), floor)
+    from session where key = ?
+"""
+
+
+@dataclass(slots=True, eq=False)
+class Stream:
+    """A session in use."""
+
+    key: SessionId
+    listed: bool
+    """Whether it has a row in the table `session`."""
+    head: int
+    """The last number that is durable."""
+    assigned: int
+    """The last number given out; beyond *head* only while a commit runs."""
+    _grown: anyio.Event | None = None
+
+    async def grow(self) -> None:
+        """Wait until the next batch is durable, or the store closes."""
+        self._grown = self._grown or anyio.Event()
+        await self._grown.wait()
+
+    def wake(self) -> None:
+        """Wake everyone who waits for this session."""
+        if self._grown is not None:
+            self._grown.set()
+            self._grown = None
+
+
+class Heads:
+    """The sessions in use, each read from disk when it is first asked for."""
+
+    def __init__(self, database: aiosqlite.Connection) -> None:
+        self._database = database
+        self._streams: dict[SessionId, Stream] = {}
+
+    def known(self, key: SessionId) -> Stream | None:
+        """Return the session *key* if it is in memory."""
+        return self._streams.get(key)
+
+    async def stream(self, key: SessionId) -> Stream:
+        """Return the session *key*, which may have no events yet.
+
+        Raises:
+            InvalidSessionId: *key* has not the form of one; nothing was looked up (P-25).
+
+        """
+        end = await self._end(valid_session_id(key))
+        fresh = Stream(key, end is not None, end or 0, end or 0)
+        return self._streams.setdefault(key, fresh)
+
+    async def reload(self, streams: Iterable[Stream]) -> None:
+        """Believe the disk again, after a commit that failed."""
+        for stream in streams:
+            end = await self._end(stream.key)
+            stream.listed = end is not None
+            stream.head = stream.assigned = end or 0
+
+    def wake_all(self) -> None:
+        """Wake everyone who waits for any session."""
+        for stream in self._streams.values():
+            stream.wake()
+
+    async def _end(self, key: SessionId) -> int | None:
+        for (end,) in await self._database.execute_fetchall(_END, (key,)):
+            return int(end)
+        return None

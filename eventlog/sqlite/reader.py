@@ -1,0 +1,184 @@
+"""Reading a log: pages of a session, and the list of sessions.
+
+Above this module: `store`, the command line, replay. Below it: `batch`, `schema`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final, NamedTuple, Self
+
+import aiosqlite
+import anyio
+
+from eventlog.errors import LogUnavailable
+from eventlog.event import START, Seq, SessionId, valid_session_id
+from eventlog.memory import within
+from eventlog.sqlite import catalogue, schema
+from eventlog.sqlite.batch import Batch, Run, Sealer
+from eventlog.sqlite.checksum import ALGORITHMS, Checksum
+from eventlog.sqlite.faults import translated
+from eventlog.sqlite.files import database
+from eventlog.store import Page, SessionRow
+
+_POLL: Final = 0.05
+"""Seconds between two looks at whether another process has committed (S-4)."""
+
+_ENOUGH: Final = 2**62
+"""Bytes, where there is no limit."""
+
+# The batches from the one that holds the number after the cursor, as far as their lengths fill
+# the limit; lengths are read without the bodies. One statement: one consistent view of the log.
+_PAGE: Final = """
+with near(first, size) as (
+    select batch.first, length(batch.body) + 1
+    from session as source join batch on batch.session = source.id
+        and batch.first >= coalesce(
+            (select max(first) from batch where session = source.id and first <= :due), 0)
+    where source.key = :key order by batch.first limit :rows
+), fits(first, before) as (
+    select first, sum(size) over (order by first)
+        - size - first_value(size) over (order by first)
+    from near
+)
+select source.floor,
+    (select last from batch where session = source.id order by first desc limit 1),
+    (select next.first from batch as next
+        where next.session = source.id and next.first > found.first order by next.first limit 1),
+    found.first, found.last, found.ts, found.codec, found.crc, found.body
+from session as source left join batch as found on found.session = source.id
+    and found.first >= coalesce(
+        (select max(first) from batch where session = source.id and first <= :due), 0)
+    and found.first <= (select max(first) from fits where before < :room)
+where source.key = :key order by found.first
+"""
+
+
+class Opened(NamedTuple):
+    """A database that has been opened for reading, and which log it is."""
+
+    path: Path
+    connection: aiosqlite.Connection
+    epoch: str
+    checksum: Checksum
+
+
+class SqliteReader:
+    """A log that is read beside the process that writes it, or after it."""
+
+    def __init__(self, opened: Opened) -> None:
+        self._path, self._reader, self._epoch, self._checksum = opened
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, path: Path) -> AsyncGenerator[Self, None]:
+        """Open the log at *path* (its folder, or the database itself) for reading.
+
+        Raises:
+            LogUnavailable: there is none, or it cannot be read.
+            ForeignDatabase: the file is not a log.
+            NewerSchema: a later version of this program wrote it.
+
+        """
+        file = await anyio.to_thread.run_sync(database, path)
+        async with schema.connection(file, schema.for_reading) as connection:
+            yield cls(await identified(file, connection))
+
+    @property
+    def path(self) -> Path:
+        """The database file."""
+        return self._path
+
+    @property
+    def epoch(self) -> str:
+        """Identity of this log's numbering."""
+        return self._epoch
+
+    async def read(
+        self,
+        session_id: SessionId,
+        *,
+        after: int = START,
+        limit: int = 512,
+        limit_bytes: int | None = None,
+    ) -> Page:
+        """Return at most *limit* events that follow *after*."""
+        room = _ENOUGH if limit_bytes is None else limit_bytes
+        where = {
+            "key": valid_session_id(session_id),
+            "due": after + 1,
+            "rows": limit,
+            "room": max(room, 1),
+        }
+        with translated(self._path):
+            rows = list(await self._reader.execute_fetchall(_PAGE, where))
+        if not rows:
+            return Page(self._epoch, START, START, Seq(after), b"")
+        floor, head = rows[0][0], rows[0][1]
+        batches = ((Batch(*row[3:]), row[2]) for row in rows if row[3] is not None)
+        runs = Sealer(session_id, self._checksum).runs(batches, max(after, floor))
+        cursor, body = _cut(runs, max(after, floor), limit, room)
+        head = floor if head is None else head
+        return Page(self._epoch, Seq(floor), Seq(head), Seq(cursor), body)
+
+    async def wait(self, session_id: SessionId, *, after: int) -> None:
+        """Return once the session's head lies beyond *after*."""
+        while True:
+            version = await self._version()  # before the head, or a commit in between is missed
+            if (await self.read(session_id, after=after, limit=0)).head > after:
+                return
+            while version == await self._version():  # noqa: ASYNC110 - other processes set no event
+                await anyio.sleep(_POLL)
+
+    async def sessions(self, *, limit: int | None = None) -> Sequence[SessionRow]:
+        """Return the sessions, the one of the newest batch first."""
+        with translated(self._path):
+            return await catalogue.sessions(self._reader, limit)
+
+    async def session(self, session_id: SessionId) -> SessionRow | None:
+        """Return one session's row."""
+        with translated(self._path):
+            return await catalogue.session(self._reader, session_id)
+
+    async def resolve(self, name: str) -> Sequence[SessionId]:
+        """Return every session that *name* is the id or an alias of, the id first."""
+        with translated(self._path):
+            return await catalogue.resolve(self._reader, name)
+
+    async def _version(self) -> int:
+        with translated(self._path):
+            ((version,),) = await self._reader.execute_fetchall("pragma data_version")
+        return int(version)
+
+
+async def identified(path: Path, connection: aiosqlite.Connection) -> Opened:
+    """Read which log it is that *connection* reads."""
+    with translated(path):
+        meta = dict(map(tuple, await connection.execute_fetchall("select key, value from meta")))
+    if (algorithm := meta["checksum"]) not in ALGORITHMS:
+        raise LogUnavailable(str(path), f"its checksums are {algorithm}, unknown here")
+    return Opened(path, connection, str(meta["epoch"]), Checksum(algorithm))
+
+
+def _cut(runs: Iterable[Run], after: int, limit: int, room: int) -> tuple[int, bytes]:
+    """Return where the page ends, and its lines: what of *runs* follows *after* and fits."""
+    cursor, texts, size, left = after, list[bytes](), 0, limit
+    for run in runs:
+        if run.first > cursor and run.size <= left and size + len(run.text) < room:
+            lines = fitting = [run.text]  # whole, as it was stored
+            left -= run.size
+        else:
+            lines = run.after(cursor)
+            fitting = list(within(lines[:left], room - size))
+            left -= len(fitting)
+            if not fitting or (texts and size + len(fitting[0]) >= room):
+                break
+        texts += fitting
+        size += sum(map(len, fitting)) + len(fitting)
+        if len(fitting) < len(lines):
+            cursor += len(fitting)
+            break
+        cursor = run.last
+    return cursor, b"\n".join(texts)

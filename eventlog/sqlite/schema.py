@@ -1,0 +1,131 @@
+"""Opening a database: making a new one, knowing ours from others, setting connections up.
+
+Above this module: `reader` and `store`. Below it: `files`, schema.sql, `sqlite3`.
+
+Everything here that blocks runs in the thread of the aiosqlite connection that it opens.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, closing
+from importlib.resources import files as resources
+from pathlib import Path
+from typing import Final
+from uuid import uuid4
+
+import aiosqlite
+import anyio
+
+from eventlog.errors import ForeignDatabase, LogUnavailable, NewerSchema
+from eventlog.sqlite import files
+from eventlog.sqlite.checksum import PREFERRED
+from eventlog.sqlite.faults import translated
+
+VERSION: Final = 1
+"""What schema.sql makes; in the file as `user_version`."""
+
+APPLICATION: Final = 0x4852_4C47
+"""Marks a file as a log of ours (`HRLG`); in the file as `application_id`."""
+
+
+@asynccontextmanager
+async def connection(
+    path: Path, connect: Callable[[Path], sqlite3.Connection]
+) -> AsyncGenerator[aiosqlite.Connection, None]:
+    """Open *path* by *connect*, in a thread of its own, and close it whatever happens (R029)."""
+    opened = aiosqlite.Connection(lambda: connect(path), 64)
+    with translated(path), anyio.CancelScope(shield=True):
+        await opened
+    try:
+        yield opened
+    finally:
+        with anyio.CancelScope(shield=True):
+            await opened.close()
+
+
+def for_reading(path: Path) -> sqlite3.Connection:
+    """Connect to the log at *path*, which has to be one.
+
+    Raises:
+        LogUnavailable: there is no file.
+        ForeignDatabase: it is not a log of ours.
+        NewerSchema: a later version made it.
+
+    """
+    if not path.is_file() or path.stat().st_size == 0:
+        raise LogUnavailable(str(path), "there is no log here")
+    _check(path, "mode=ro&immutable=1")  # leaves no trace beside a file that is not ours
+    _check(path, "mode=ro")  # what has not been moved out of the WAL yet counts too
+    return _set_up(_connect(path, "mode=ro"), "pragma busy_timeout=5000")
+
+
+def for_writing(path: Path) -> sqlite3.Connection:
+    """Connect to the log at *path*, made if it is not there; the caller holds the lock.
+
+    Raises:
+        ForeignDatabase: it is not a log of ours; untouched.
+        NewerSchema: a later version made it; untouched.
+        LogUnavailable: the file cannot be made.
+
+    """
+    try:
+        if not path.exists() or path.stat().st_size == 0:
+            _make(path)
+        for_reading(path).close()
+        files.restrict(path)
+    except OSError as error:
+        raise LogUnavailable(str(path), error.strerror or str(error)) from error
+    return _set_up(
+        _connect(path, "mode=rw"),
+        "pragma busy_timeout=5000",
+        "pragma journal_mode=wal",
+        "pragma synchronous=full",
+        "pragma wal_autocheckpoint=2000",
+        "pragma secure_delete=on",
+    )
+
+
+def _make(path: Path) -> None:
+    """Make an empty log beside *path* and move it there: a log is there whole or not at all."""
+    draft = path.with_name(f"{path.name}.new")
+    draft.unlink(missing_ok=True)
+    draft.touch(0o600)
+    with closing(_connect(draft, "mode=rw")) as database:
+        database.executescript(
+            "pragma auto_vacuum=incremental; pragma secure_delete=on; pragma synchronous=full;"
+            f"begin; pragma application_id={APPLICATION}; pragma user_version={VERSION};"
+            f"{resources(__package__).joinpath('schema.sql').read_text('utf-8')}"
+        )
+        database.executemany(
+            "insert into meta values (?, ?)",
+            [("epoch", uuid4().hex), ("checksum", PREFERRED), ("settled", 0)],
+        )
+        database.execute("commit")
+    draft.replace(path)
+    files.sync_folder(path.parent)
+
+
+def _check(path: Path, mode: str) -> None:
+    with closing(_connect(path, mode)) as database:
+        (application,) = database.execute("pragma application_id").fetchone()
+        (version,) = database.execute("pragma user_version").fetchone()
+    if application != APPLICATION:
+        raise ForeignDatabase(str(path), "it is another program's SQLite database")
+    if version > VERSION:
+        raise NewerSchema(str(path), version, VERSION)
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, isolation_level=None)
+
+
+def _set_up(database: sqlite3.Connection, *pragmas: str) -> sqlite3.Connection:
+    try:
+        for pragma in pragmas:
+            database.execute(pragma)
+    except BaseException:
+        database.close()
+        raise
+    return database

@@ -1,0 +1,104 @@
+"""The durable log: one writer, readers beside it, all that the port asks for.
+
+Above this module: the gateway, the importer. Below it: `reader`, `writer`, `files`, `schema`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from time import time_ns
+from typing import Self
+
+import anyio
+
+from eventlog.event import Event, SessionId, Span
+from eventlog.sqlite import catalogue, files, schema
+from eventlog.sqlite.faults import translated
+from eventlog.sqlite.heads import Heads
+from eventlog.sqlite.reader import Opened, SqliteReader, identified
+from eventlog.sqlite.writer import Writer
+from eventlog.store import check_times
+
+_SETTLE = "update meta set value = coalesce((select max(id) from batch), 0) where key = 'settled'"
+
+
+class SqliteStore(SqliteReader):
+    """A log that this process alone may write to. Open it with `SqliteStore.open(path)`."""
+
+    def __init__(self, opened: Opened, heads: Heads, writer: Writer) -> None:
+        super().__init__(opened)
+        self._heads = heads
+        self._writer = writer
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls, path: Path, *, clock: Callable[[], int] = time_ns
+    ) -> AsyncGenerator[Self, None]:
+        """Open the log at *path* (its folder, or the database itself), made if need be.
+
+        *clock* gives nanoseconds. What was appended is committed before this block is left.
+
+        Raises:
+            LogBusy: another process writes it.
+            LogUnavailable: it cannot be made, read or written.
+            ForeignDatabase: the file is not a log; it was left untouched.
+            NewerSchema: a later version of this program wrote it; it was left untouched.
+
+        """
+        file = await anyio.to_thread.run_sync(files.database, path)
+        failure: BaseException | None = None
+        async with (
+            files.locked(file),
+            schema.connection(file, schema.for_writing) as writing,
+            schema.connection(file, schema.for_reading) as reading,
+        ):
+            opened = await identified(file, reading)
+            heads = Heads(reading)
+            writer = Writer(file, writing, heads, opened.checksum, clock)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(writer.run)
+                try:
+                    yield cls(opened, heads, writer)
+                except (Exception, KeyboardInterrupt, SystemExit) as error:  # noqa: BLE001
+                    failure = error  # raised below: a task group would wrap it in another
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        await writer.close()
+        if failure is not None:
+            raise failure
+
+    async def append(
+        self,
+        session_id: SessionId,
+        events: Sequence[Event],
+        *,
+        expected: int | None = None,
+        at: Sequence[int] | None = None,
+    ) -> Span:
+        """Record *events* in order, all or none, and return once they are durable."""
+        check_times(events, at)
+        self._writer.check()
+        with translated(self._path):
+            stream = self._heads.known(session_id) or await self._heads.stream(session_id)
+        return await self._writer.append(stream, events, expected, at)
+
+    async def wait(self, session_id: SessionId, *, after: int) -> None:
+        """Return once the session's head lies beyond *after*."""
+        with translated(self._path):
+            stream = self._heads.known(session_id) or await self._heads.stream(session_id)
+        while stream.head <= after:
+            if self._writer.closed:
+                self._writer.check()
+            await stream.grow()
+
+    async def unsettled(self) -> Sequence[SessionId]:
+        """Return the sessions that grew since the log was last settled, never `@gateway`."""
+        with translated(self._path):
+            return await catalogue.unsettled(self._reader)
+
+    async def settle(self) -> None:
+        """Note durably that nothing is open in what has been recorded up to now."""
+        await self._writer.execute(_SETTLE)

@@ -1,0 +1,170 @@
+"""Group commit: what arrives while the disk is busy goes to it together (S-1).
+
+Above this module: `store`. Below it: `intake`, `commit`, the writing connection.
+
+One task writes. It takes whatever waits, commits it with one call to the database, and takes
+whatever came meanwhile; there is no timer. An event is durable before its append returns.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from asyncio import get_running_loop
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import aiosqlite
+import anyio
+
+from eventlog.errors import EventLogError, LogUnavailable
+from eventlog.event import Event, Span
+from eventlog.sqlite.checksum import Checksum
+from eventlog.sqlite.commit import Commit, Statement, form
+from eventlog.sqlite.faults import meaning, refused, unsynced
+from eventlog.sqlite.heads import Heads, Stream
+from eventlog.sqlite.intake import Closed, Intake, Pending
+
+
+class Writer:
+    """The only one who writes to a log. *clock* gives nanoseconds."""
+
+    def __init__(
+        self,
+        path: Path,
+        database: aiosqlite.Connection,
+        heads: Heads,
+        checksum: Checksum,
+        clock: Callable[[], int],
+    ) -> None:
+        self._path = path
+        self._database = database
+        self._heads = heads
+        self._checksum = checksum
+        self._clock = clock
+        self._intake = Intake()
+        self._turn = anyio.Lock(fast_acquire=True)  # one transaction on the connection at a time
+        self._finished = anyio.Event()
+        self._given_up: str | None = None
+        self.closed = False
+
+    async def append(
+        self,
+        stream: Stream,
+        events: Sequence[Event],
+        expected: int | None,
+        at: Sequence[int] | None,
+    ) -> Span:
+        """Return where *events* came to stand, once they are durable."""
+        self.check()
+        pending = Pending(stream, events, expected, at, get_running_loop().create_future())
+        try:
+            await self._intake.put(pending)
+        except Closed:
+            raise self._unavailable() from None
+        return await pending.outcome
+
+    async def execute(self, sql: str) -> None:
+        """Execute one statement between two commits."""
+        self.check()
+        with anyio.CancelScope(shield=True):
+            try:
+                await self._write([(sql, [])])
+            except sqlite3.Error as error:
+                self._note(error)
+                raise meaning(error, self._path) from error
+
+    def check(self) -> None:
+        """Raise LogUnavailable if nothing can be written any more."""
+        if self.closed or self._given_up is not None:
+            raise self._unavailable()
+
+    async def run(self) -> None:
+        """Commit what is appended, until `close`; cancelling it does nothing."""
+        waiting: list[Pending] = []
+        with anyio.CancelScope(shield=True):
+            try:
+                while not self._intake.exhausted:
+                    waiting = await self._intake.take()
+                    await self._commit(waiting)
+                    # Whoever was answered may append again before the next batch is taken.
+                    await anyio.lowlevel.checkpoint()
+            finally:
+                self.closed = True
+                self._intake.close()
+                self._fail([*waiting, *await self._intake.take()], self._unavailable)
+                self._heads.wake_all()
+                self._finished.set()
+
+    async def close(self) -> None:
+        """Take nothing more in, and wait until what was taken in is committed."""
+        self.closed = True
+        self._intake.close()
+        await self._finished.wait()
+
+    async def _commit(self, waiting: list[Pending]) -> None:
+        """Commit *waiting*, and once more without the sessions that the trigger turned away."""
+        while waiting:
+            if self._given_up is not None:
+                return self._fail(waiting, self._unavailable)
+            commit = form(waiting, self._clock() // 1_000)
+            try:
+                await self._write(list(commit.statements(self._checksum)))
+            except sqlite3.Error as error:
+                waiting = await self._recover(commit, error)
+            else:
+                return _acknowledge(commit)
+        return None
+
+    async def _write(self, statements: Sequence[Statement]) -> None:
+        async with self._turn:
+            if len(statements) == 1:
+                await self._database.execute_fetchall(*statements[0])
+            elif statements:
+                await self._write_together(statements)
+
+    async def _write_together(self, statements: Sequence[Statement]) -> None:
+        await self._database.execute_fetchall("begin immediate")
+        try:
+            for statement in statements:
+                await self._database.execute_fetchall(*statement)
+            await self._database.execute_fetchall("commit")
+        except sqlite3.Error:
+            if self._database.in_transaction:
+                await self._database.rollback()
+            raise
+
+    async def _recover(self, commit: Commit, error: sqlite3.Error) -> list[Pending]:
+        """Fail what cannot be committed, and return what may be tried again."""
+        self._note(error)
+        try:
+            await self._heads.reload(commit.starts)
+        except sqlite3.Error as second:
+            self._given_up = f"it can no longer be read: {second}"
+        lost = set(commit.starts)
+        if refused(error) and self._given_up is None:
+            lost = {stream for stream, end in commit.starts.items() if stream.head != end} or lost
+        failed = [pending for pending, _ in commit.accepted if pending.stream in lost]
+        self._fail(failed, lambda: meaning(error, self._path))
+        return [pending for pending, _ in commit.accepted if pending.stream not in lost]
+
+    def _note(self, error: sqlite3.Error) -> None:
+        if unsynced(error):
+            self._given_up = "the disk failed to sync: what it holds is unknown until a restart"
+
+    def _fail(self, waiting: Sequence[Pending], error: Callable[[], EventLogError]) -> None:
+        for pending in waiting:
+            if not pending.outcome.done():
+                pending.outcome.set_exception(error())
+
+    def _unavailable(self) -> LogUnavailable:
+        return LogUnavailable(str(self._path), self._given_up or "it is closed")
+
+
+def _acknowledge(commit: Commit) -> None:
+    for stream in commit.starts:
+        stream.head = stream.assigned
+        stream.listed = True
+        stream.wake()
+    for pending, span in commit.accepted:
+        if not pending.outcome.done():
+            pending.outcome.set_result(span)
