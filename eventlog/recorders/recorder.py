@@ -32,6 +32,7 @@ class Unrecorded(StrEnum):
     OPENING = "part of the session.opened that the answer makes"
     WITHHELD = "holds a value that is never recorded (P-33)"
     REPLAYED = "an agent's own replay of what this log already holds: counted in acp.replay"
+    RECORDED = "a prompt that whoever sends it has recorded already"
     BLANK = "an empty line between two frames"
 
 

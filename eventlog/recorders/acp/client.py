@@ -92,7 +92,8 @@ def _prompted(line: Line, pending: Pending) -> Recorded:
     over = line.places.replay_over(foreign)
     if note.prompt:
         pending.prompt = line.turns.submit(foreign, note.prompt, started=True)
-        return over + line.put(foreign, started(note.prompt))
+        begun = line.put(foreign, started(note.prompt)) if note.waited else []
+        return over + begun or Unrecorded.RECORDED
     queued = line.turns.running(foreign)
     slot = Slot()
     pending.prompt = line.turns.submit(foreign, slot, started=not queued)

@@ -212,12 +212,15 @@ def test_a_prompt_behind_another_is_queued_and_starts_when_that_one_ends() -> No
     ]
 
 
-def test_a_prompt_that_was_recorded_when_it_was_queued_only_starts() -> None:
-    """A gateway that keeps the queue itself has the prompt in the log already."""
+def test_a_prompt_that_its_sender_has_recorded_is_not_recorded_again() -> None:
+    """A gateway acknowledges prompts before the agent has them; if one waited, its turn starts."""
     talk = opened()
-    note = Note(prompt=Slot(Seq(17)))
-    assert talk.send(prompt(2, "hi"), note) == [("prompt.started", {"prompt": 17})]
+    assert talk.send(prompt(2, "hi"), Note(prompt=Slot(Seq(17)))) == []
+    assert talk.unrecorded is Unrecorded.RECORDED
     assert talk.receive({"id": 2, "result": {}})[0][1]["prompt"] == 17
+    waited = Note(prompt=Slot(Seq(18)), waited=True)
+    assert talk.send(prompt(3, "on"), waited) == [("prompt.started", {"prompt": 18})]
+    assert talk.receive({"id": 3, "result": {}})[0][1]["prompt"] == 18
 
 
 def test_a_prompt_to_an_id_that_no_answer_names_is_kept_with_the_gateway() -> None:
