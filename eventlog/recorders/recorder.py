@@ -72,6 +72,8 @@ class Note:
     """The frame is a prompt that has been recorded already, here: it is not recorded again."""
     waited: bool = False
     """That prompt was queued: the frame starts its turn (`prompt.started`)."""
+    connection: str = ""
+    """Which of several connections to one gateway the frame passed on."""
 
 
 class NameSession(Protocol):
