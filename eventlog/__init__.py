@@ -1,6 +1,7 @@
 """A durable, sequenced, append-only log of session events."""
 
 from eventlog import codec
+from eventlog.capture import ImportedSession
 from eventlog.errors import (
     BadCassette,
     EventLogError,
@@ -59,6 +60,7 @@ __all__ = [
     "EventStore",
     "ForeignDatabase",
     "HistoryTruncated",
+    "ImportedSession",
     "InvalidSessionId",
     "Log",
     "LogBusy",
