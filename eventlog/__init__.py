@@ -1,7 +1,7 @@
 """A durable, sequenced, append-only log of session events."""
 
 from eventlog import codec
-from eventlog.capture import ImportedSession
+from eventlog.capture import ImportedSession, read_capture
 from eventlog.errors import (
     BadCassette,
     EventLogError,
@@ -86,6 +86,7 @@ __all__ = [
     "line",
     "on_the_wire",
     "parse",
+    "read_capture",
     "seq_of",
     "subscribe",
     "valid_session_id",
