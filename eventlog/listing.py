@@ -41,7 +41,7 @@ def listing(events: Iterable[Event]) -> Listing:
 def _note(found: Listing, type_: str, payload: Mapping[str, Any]) -> None:
     match type_, payload:
         case "session.alias", {"scope": str(scope), "id": str(alias)}:
-            found.aliases.append((scope, alias))
+            found.aliases.append((_unicode(scope), _unicode(alias)))
         case "session.opened", _:
             found.opened = payload if found.opened is None else found.opened
             _retitle(found, payload)
@@ -54,6 +54,11 @@ def _note(found: Listing, type_: str, payload: Mapping[str, Any]) -> None:
 def _retitle(found: Listing, members: Mapping[str, Any]) -> None:
     match members:
         case {"title": str(title)}:
-            found.title = title.strip()
+            found.title = _unicode(title).strip()
         case {"title": None}:
             found.title = ""
+
+
+def _unicode(text: str) -> str:
+    """Return *text* as every database can hold it: a lone surrogate becomes U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -5,6 +5,7 @@ Above this module: `reader`. Below it: the reading connection.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from eventlog import codec
 from eventlog.event import GATEWAY, Seq, SessionId
 from eventlog.store import SessionRow
 
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ROWS: Final = """
     select key, created, newest.ts, floor, newest.last, title, meta
     from session join batch as newest on newest.id = (
@@ -50,6 +52,8 @@ async def session(database: aiosqlite.Connection, key: SessionId) -> SessionRow 
 
 async def resolve(database: aiosqlite.Connection, name: str) -> Sequence[SessionId]:
     """Return every session that *name* is the id or an alias of, the id first."""
+    if _SURROGATE.search(name):
+        return []  # SQLite takes no such text, and no name is stored as one
     rows = await database.execute_fetchall(_RESOLVE, {"name": name})
     return [SessionId(key) for (key,) in rows]
 
