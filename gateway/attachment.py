@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
+
+import anyio
 
 from eventlog import CaughtUp, EventSource, Page, Seq, SessionId, parse, seq_of, subscribe
 from gateway.jsonrpc import Notification, Request, dump
@@ -36,12 +38,13 @@ class Attachment:
     state: Callable[[SessionId], Awaitable[SessionState]]
     """The session's open work, as it is now."""
     say: Say
-    asks: bool
-    """Whether this connection is sent questions (P-6)."""
+    asks: Callable[[], bool]
+    """Whether this connection is sent questions (P-6); it may say so at any time."""
     blobs: bool = False
     history: bool = False
     """Catching up after a subscribe: the border will be told."""
     asked: Callable[[str, SessionId], None] = lambda _id, _session: None
+    moved: anyio.Event = field(default_factory=anyio.Event)
 
     async def deliver(self) -> None:
         """Send what follows *position*, for ever.
@@ -56,15 +59,25 @@ class Attachment:
                 match item:
                     case Page():
                         await self._send(item)
+                        self._wake()
                     case CaughtUp(seq):
                         await self._border(seq)
+
+    async def reached(self, seq: int) -> None:
+        """Return when everything up to *seq* has been given to the connection."""
+        while self.position < seq:
+            await self.moved.wait()
+
+    def _wake(self) -> None:
+        self.moved.set()
+        self.moved = anyio.Event()
 
     async def _send(self, page: Page) -> None:
         frames = event_frames(self.session_id, page.lines, blobs=self.blobs)
         for text, frame in zip(page.lines, frames, strict=True):
             await self.say(frame)
             self.position = seq_of(text)
-            if self.asks and not self.history and _OPENED in text[:120]:
+            if self.asks() and not self.history and _OPENED in text[:120]:
                 await self._ask_if_open(str(parse(text)["payload"].get("id")))
 
     async def _border(self, seq: Seq) -> None:
@@ -73,7 +86,7 @@ class Attachment:
         self.history = False
         params = {"session_id": self.session_id, "seq": seq}
         await self.say(dump(Notification("session.caught_up", params)))
-        if self.asks:
+        if self.asks():
             for request in tuple((await self.state(self.session_id)).requests.values()):
                 if request.opened <= seq:  # a later one comes with its event
                     await self._ask(request, replayed=True)

@@ -39,12 +39,15 @@ def closing_events(state: SessionState, *, reason: str, error: dict[str, Any]) -
     ]
 
 
-async def catch_up(source: EventSource, session_id: SessionId, state: SessionState) -> SessionState:
-    """Fold into *state* what the log holds beyond it."""
+async def catch_up(
+    source: EventSource, session_id: SessionId, state: SessionState, *, until: int | None = None
+) -> SessionState:
+    """Fold into *state* what the log holds beyond it, up to *until* or the head."""
     while True:
-        page = await source.read(session_id, after=state.seq, limit=4096, limit_bytes=1 << 20)
+        limit = 4096 if until is None else min(4096, until - state.seq)
+        page = await source.read(session_id, after=state.seq, limit=limit, limit_bytes=1 << 20)
         state.apply(page.envelopes())
-        if page.next >= page.head:
+        if page.next >= (page.head if until is None else until) or not page.body:
             return state
 
 

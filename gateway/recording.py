@@ -30,6 +30,8 @@ from eventlog import (
     SessionId,
     Slot,
 )
+from gateway.errors import FrameTooLong, PeerGone
+from gateway.transports import HUNG_UP
 
 READ_AHEAD: Final = 256
 """Frames of an agent that may wait for the log; further ones stay in its pipe."""
@@ -49,6 +51,7 @@ class Job:
 
         Raises:
             LogUnavailable: nothing of it was recorded, so it must not pass on.
+            PeerGone: the recording has ended.
 
         """
         await self.done.wait()
@@ -57,18 +60,31 @@ class Job:
         return self.observation
 
 
+@dataclass
+class Remark:
+    """What a sender knows of a frame beyond the frame, and the way to learn it is durable."""
+
+    note: Note
+    settled: anyio.Event = field(default_factory=anyio.Event)
+    recorded: bool = False
+
+    def done(self, *, recorded: bool) -> None:
+        """Say that its frame is in the log, or never will be."""
+        self.recorded = self.recorded or recorded
+        self.settled.set()
+
+
 class Recording:
     """Appends what it is given, in the order in which it was given."""
 
-    def __init__(
-        self,
-        store: EventStore,
-        recorder: Recorder,
-    ) -> None:
+    def __init__(self, store: EventStore, recorder: Recorder, session_id: SessionId) -> None:
+        """*session_id* is for what no recorder can place: frames that could not be read."""
+        self._session_id = session_id
         self._store = store
         self._recorder = recorder
         self._jobs: list[Job] = []
         self._arrived = anyio.Event()
+        self._closed = False
 
     def see(self, direction: Direction, frame: bytes, note: Note | None = None) -> Job:
         """Take a frame; it is recorded behind everything taken before."""
@@ -81,21 +97,35 @@ class Recording:
         await self._take(Job(lambda: Observation(entries))).outcome()
         return slot
 
+    def skip(self, error: FrameTooLong) -> None:
+        """Record that a frame was too long to be read (R148)."""
+        oversize = {"text": error.head.decode(errors="replace"), "size": error.size}
+        entry = Entry(self._session_id, Event.of("agent.noise", oversize))
+        self._take(Job(lambda: Observation([entry])))
+
     async def ended(self, payload: Mapping[str, Any]) -> None:
         """Record that the process at the other end of the line is gone."""
         await self._take(Job(lambda: Observation(self._recorder.ended(payload)))).outcome()
 
     async def run(self) -> None:
-        """Write until cancelled."""
-        while True:
-            await self._arrived.wait()
-            self._arrived = anyio.Event()
-            jobs, self._jobs = self._jobs, []
-            await self._write(jobs)
+        """Write until cancelled; what is not written then is refused, and so is what comes."""
+        try:
+            while True:
+                await self._arrived.wait()
+                self._arrived = anyio.Event()
+                jobs, self._jobs = self._jobs, []
+                await self._write(jobs)
+        finally:
+            self._closed = True
+            for job in self._jobs:
+                _refuse(job)
 
     def _take(self, job: Job) -> Job:
-        self._jobs.append(job)
-        self._arrived.set()
+        if self._closed:
+            _refuse(job)
+        else:
+            self._jobs.append(job)
+            self._arrived.set()
         return job
 
     async def _write(self, jobs: Sequence[Job]) -> None:
@@ -108,15 +138,23 @@ class Recording:
         except Exception as error:  # noqa: BLE001 - handed to everyone who waits for these frames
             for job in jobs:
                 job.failure = error
-        finally:
+        except BaseException:  # cancelled: whether these are in the log is not known
             for job in jobs:
-                job.done.set()
+                _refuse(job)
+            raise
+        for job in jobs:
+            job.done.set()
 
     async def _append(self, session_id: SessionId, entries: Sequence[Entry]) -> None:
         span = await self._store.append(session_id, [entry.event for entry in entries])
         for seq, entry in enumerate(entries, span.first):
             if entry.slot:
                 entry.slot.seq = Seq(seq)
+
+
+def _refuse(job: Job) -> None:
+    job.failure = PeerGone("recording")
+    job.done.set()
 
 
 class RecordedTransport(ObjectStream[bytes]):
@@ -127,13 +165,12 @@ class RecordedTransport(ObjectStream[bytes]):
         line: ObjectStream[bytes],
         recording: Recording,
         ahead: ObjectReceiveStream[tuple[bytes, Job]],
-        note: Callable[[bytes], Note | None],
+        remark: Callable[[bytes], Remark | None],
     ) -> None:
-        """*note* is asked for each frame sent what is known of it beyond the frame."""
         self._line = line
         self._recording = recording
         self._ahead = ahead
-        self._note = note
+        self._remark = remark
 
     async def receive(self) -> bytes:
         """Return the next frame of the agent, recorded."""
@@ -143,7 +180,10 @@ class RecordedTransport(ObjectStream[bytes]):
 
     async def send(self, item: bytes) -> None:
         """Record a frame for the agent, then send it."""
-        await self._recording.see("in", item, self._note(item)).outcome()
+        remark = self._remark(item)
+        await self._recording.see("in", item, remark.note if remark else None).outcome()
+        if remark:
+            remark.done(recorded=True)
         await self._line.send(item)
 
     async def send_eof(self) -> None:
@@ -164,19 +204,27 @@ class RecordedTransport(ObjectStream[bytes]):
 async def recorded(
     line: ObjectStream[bytes],
     recording: Recording,
-    note: Callable[[bytes], Note | None] = lambda _: None,
+    remark: Callable[[bytes], Remark | None] = lambda _: None,
 ) -> AsyncGenerator[RecordedTransport, None]:
-    """Record a line for as long as the context is open; frames are read ahead of the log."""
+    """Record a line for as long as the context is open; frames are read ahead of the log.
+
+    *remark* is asked for each frame sent what is known of it beyond the frame.
+    """
     put, take = anyio.create_memory_object_stream[tuple[bytes, Job]](READ_AHEAD)
 
     async def read_ahead() -> None:
         async with put:
-            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-                async for frame in line:
-                    await put.send((frame, recording.see("out", frame)))
+            with suppress(*HUNG_UP):
+                while True:
+                    try:
+                        frame = await line.receive()
+                    except FrameTooLong as error:
+                        recording.skip(error)
+                    else:
+                        await put.send((frame, recording.see("out", frame)))
 
     async with take, anyio.create_task_group() as tasks:
         tasks.start_soon(recording.run)
         tasks.start_soon(read_ahead)
-        yield RecordedTransport(line, recording, take, note)
+        yield RecordedTransport(line, recording, take, remark)
         tasks.cancel_scope.cancel()

@@ -65,10 +65,12 @@ class SessionState:
     prompts: dict[Seq, OpenPrompt] = field(default_factory=dict)
     requests: dict[str, OpenRequest] = field(default_factory=dict)
     receipts: dict[str, Receipt] = field(default_factory=dict)
-    settled: set[str] = field(default_factory=set)
-    """Ids of requests that have ended: an answer to one of them is late, not foreign."""
+    settled: dict[str, str] = field(default_factory=dict)
+    """Requests that have ended, and their methods: an answer to one is late, not foreign."""
     source: str | None = None
     """`hosted`, `wrapped` or `imported`."""
+    foreign_id: str | None = None
+    """The id by which the agent last knew this session (`session.alias`)."""
     closed: bool = False
 
     @property
@@ -105,6 +107,12 @@ def _opened(state: SessionState, _: Seq, payload: Json) -> None:
         case {"source": {"kind": str(kind)}}:
             state.source = kind
     state.closed = False
+
+
+def _alias(state: SessionState, _: Seq, payload: Json) -> None:
+    match payload:
+        case {"id": str(id_)}:
+            state.foreign_id = id_
 
 
 def _closed(state: SessionState, _: Seq, __: Json) -> None:
@@ -150,9 +158,8 @@ def _request_opened(state: SessionState, seq: Seq, payload: Json) -> None:
 
 
 def _request_ended(state: SessionState, _: Seq, payload: Json) -> None:
-    id_ = str(payload.get("id"))
-    if state.requests.pop(id_, None):
-        state.settled.add(id_)
+    if request := state.requests.pop(str(payload.get("id")), None):
+        state.settled[request.id] = request.method
 
 
 def _request_locked(state: SessionState, _: Seq, payload: Json) -> None:
@@ -163,6 +170,7 @@ def _request_locked(state: SessionState, _: Seq, payload: Json) -> None:
 
 _STEPS: Final[Mapping[str, Step]] = {
     "session.opened": _opened,
+    "session.alias": _alias,
     "session.closed": _closed,
     "prompt.submitted": _prompt_submitted,
     "prompt.started": _prompt_started,

@@ -25,9 +25,7 @@ def event_objects(
     return list(whole) if compact else on_the_wire(session_id, whole)
 
 
-def event_frames(
-    session_id: SessionId, lines: Iterable[bytes], *, blobs: bool
-) -> Iterator[bytes]:
+def event_frames(session_id: SessionId, lines: Iterable[bytes], *, blobs: bool) -> Iterator[bytes]:
     """Yield a notification for each line."""
     for params in event_objects(session_id, lines, blobs=blobs):
         yield _HEAD + params + b"}"

@@ -1,0 +1,271 @@
+"""The reference client: follows sessions over a line that may drop at any frame (protocol §10).
+
+Above this module: the demo, tests, a terminal client. Below it: followers, a peer, a way to dial.
+
+Whatever happens to the line, each follower's `seen` hears every event of its session once, in
+order. What was being asked when the line dropped fails with `PeerGone`; a prompt is the exception:
+`submit` sends it again under the same ref until it is acknowledged (P-24).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from random import random
+from typing import Any, Final
+from uuid import uuid4
+
+import anyio
+from anyio.abc import TaskGroup
+
+from eventlog import START, Envelope, SessionId
+from gateway.errors import CannotConnect, Closing, Code, PeerGone, RpcError
+from gateway.follower import Follower, Seen, Verdict
+from gateway.jsonrpc import Notification, Request
+from gateway.peer import Call, Peer
+from gateway.transports import Transport
+
+log = logging.getLogger("gateway")
+
+Dial = Callable[[], AbstractAsyncContextManager[Transport]]
+"""Opens a line to the gateway, authenticated; raises `CannotConnect` when there is none."""
+
+HEARTBEAT: Final = 15.0
+"""Seconds between two pings; a line on which one is not answered in twice that is dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that the gateway asks this client."""
+
+    id: str
+    method: str
+    params: dict[str, Any]
+    session_id: SessionId
+
+
+Answerer = Callable[[Asked], Awaitable[Any]]
+"""Returns the answer. It is cancelled when the question is settled elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """How long to wait before dialling again, in seconds: exponential, with jitter (R065)."""
+
+    first: float = 0.1
+    most: float = 15.0
+    chance: Callable[[], float] = field(default=random)
+
+    def delay(self, attempt: int) -> float:
+        """Return the wait before attempt 1, 2, 3, …; half of it is chance."""
+        return min(self.most, self.first * 2.0 ** min(attempt - 1, 30)) * (0.5 + self.chance() / 2)
+
+
+class Client:
+    """Made by `client_of`; survives any number of lines."""
+
+    def __init__(self, dial: Dial, answerer: Answerer | None, backoff: Backoff) -> None:
+        self._dial = dial
+        self._answerer = answerer
+        self._backoff = backoff
+        self._followers: dict[SessionId, Follower] = {}
+        self._asked: dict[str, anyio.CancelScope] = {}
+        self._peer: Peer | None = None
+        self._tasks: TaskGroup
+        self._connected = anyio.Event()
+        self.lines = 0
+        """How many lines there have been."""
+
+    async def request(self, method: str, params: dict[str, Any] | None = None) -> Any:
+        """Ask, as soon as there is a line.
+
+        Raises:
+            RpcError: the gateway said no.
+            PeerGone: the line dropped before the answer came.
+
+        """
+        await self._connected.wait()
+        if self._peer is None:
+            raise PeerGone(method)
+        return await self._peer.request(method, params)
+
+    async def submit(self, session_id: str, text: str) -> dict[str, Any]:
+        """Send a prompt; return its receipt. It is sent again if the line drops, and taken once.
+
+        Raises:
+            RpcError: the session cannot take it.
+
+        """
+        params = {"session_id": session_id, "text": text, "submission_ref": uuid4().hex}
+        while True:
+            try:
+                receipt: dict[str, Any] = await self.request("prompt.submit", params)
+            except PeerGone:
+                continue
+            return receipt
+
+    async def follow(
+        self,
+        session_id: str,
+        *,
+        after: int = START,
+        epoch: str | None = None,
+        seen: Seen = lambda _envelope, _live: None,
+    ) -> Follower:
+        """Follow a session from *after*.
+
+        Returns its follower, subscribed if there is a line; otherwise the next line subscribes it.
+        """
+        id_ = SessionId(session_id)
+        follower = self._followers[id_] = Follower(id_, after=after, epoch=epoch, seen=seen)
+        if self._peer:
+            await self._subscribe_again(self._peer, follower)
+        return follower
+
+    async def drop(self) -> None:
+        """Lose the line, as if a cable had been pulled; the client dials again."""
+        if self._peer:
+            await self._peer.hang_up(Closing.GOING_AWAY)
+
+    async def run(self) -> None:
+        """Keep a line to the gateway until cancelled."""
+        attempt = 0
+        while True:
+            try:
+                async with self._dial() as line:
+                    attempt = 0 if await self._converse(line) else attempt
+            except CannotConnect as error:
+                log.info("no line: %s", error)
+            attempt += 1
+            await anyio.sleep(self._backoff.delay(attempt))
+
+    async def _converse(self, line: Transport) -> bool:
+        """Talk until the line drops; return whether it was ever of use."""
+        peer = Peer(line, self._hear)
+        useful = False
+
+        async def listen() -> None:
+            await peer.run()
+            tasks.cancel_scope.cancel()
+
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            tasks.start_soon(listen)
+            try:
+                await self._introduce(peer)
+                useful = True
+                self._peer = peer
+                self._connected.set()
+                for follower in tuple(self._followers.values()):
+                    await self._subscribe(peer, follower)
+                await self._keep_alive(peer)
+            except PeerGone as error:
+                log.info("%s", error)
+        self._peer = None
+        self._connected = anyio.Event()
+        return useful
+
+    async def _introduce(self, peer: Peer) -> None:
+        self.lines += 1
+        can = {"server_requests": self._answerer is not None, "acp_updates": True}
+        await peer.request("client.capabilities", can)
+
+    async def _keep_alive(self, peer: Peer) -> None:
+        while True:
+            await anyio.sleep(HEARTBEAT)
+            try:
+                await peer.request("gateway.ping", timeout=2 * HEARTBEAT)
+            except TimeoutError:
+                await peer.hang_up()
+
+    async def _subscribe(self, peer: Peer, follower: Follower) -> None:
+        """Ask for everything after the follower's cursor, from a snapshot if it must be."""
+        params: dict[str, Any] = {"session_id": follower.session_id, "last_seen": follower.seq}
+        if follower.epoch:
+            params["replay_epoch"] = follower.epoch
+        follower.subscribing, follower.caught_up = True, False
+        try:
+            answer = await peer.request("session.events.subscribe", params)
+        except RpcError as error:
+            log.warning("%s cannot be followed: %s", follower.session_id, error)
+            return
+        finally:
+            follower.subscribing = False
+        if answer["snapshot_required"]:
+            await self._start_over(peer, follower, answer["epoch"])
+        else:
+            follower.epoch = answer["epoch"]
+
+    async def _subscribe_again(self, peer: Peer, follower: Follower) -> None:
+        with suppress(PeerGone):  # the next line subscribes every follower anyway
+            await self._subscribe(peer, follower)
+
+    async def _start_over(self, peer: Peer, follower: Follower, epoch: str) -> None:
+        page = await peer.request("session.transcript", {"session_id": follower.session_id})
+        whole, seq = page["transcript"], page["seq"]
+        while page["has_more"]:
+            params = {"session_id": follower.session_id, "at": seq, "after": page["next"]}
+            page = await peer.request("session.transcript", params)
+            whole["entries"] += page["transcript"]["entries"]
+        follower.replace(whole, epoch)
+        await self._subscribe(peer, follower)
+
+    async def _hear(self, call: Call) -> Any:
+        match call:
+            case Notification("event", dict(params)):
+                await self._hear_event(params)
+            case Notification("session.caught_up", {"session_id": str(id_), "seq": int(seq)}):
+                if follower := self._followers.get(SessionId(id_)):
+                    follower.reached(seq)
+            case Notification("session.events.reset", {"session_id": str(id_)}):
+                self._again(id_)
+            case Request(str(id_), method, dict(params)) if self._answerer:
+                return await self._answer(Asked(id_, method, params, params.get("session_id", "")))
+            case Request(_, method):
+                raise RpcError(Code.METHOD_NOT_FOUND, f"this client cannot show {method}")
+        return None
+
+    async def _hear_event(self, params: dict[str, Any]) -> None:
+        match params:
+            case {"type": "request.answered" | "request.cancel", "payload": {"id": str(id_)}}:
+                if scope := self._asked.get(id_):
+                    scope.cancel()
+            case _:
+                pass
+        follower = self._followers.get(params.get("session_id", ""))
+        if follower and "seq" in params:
+            envelope: Envelope = params  # type: ignore[assignment] # the wire's event is one
+            if follower.hear(envelope) is Verdict.GAP and not follower.subscribing:
+                self._again(follower.session_id)
+
+    def _again(self, session_id: str) -> None:
+        """Subscribe anew; not waited for here, where the answer would be heard."""
+        follower = self._followers.get(SessionId(session_id))
+        if follower and self._peer:
+            follower.subscribing = True
+            self._tasks.start_soon(self._subscribe_again, self._peer, follower)
+
+    async def _answer(self, asked: Asked) -> Any:
+        assert self._answerer  # noqa: S101 - checked by the caller
+        with anyio.CancelScope() as scope:
+            self._asked[asked.id] = scope
+            try:
+                return await self._answerer(asked)
+            finally:
+                if self._asked.get(asked.id) is scope:
+                    del self._asked[asked.id]
+        raise RpcError(Code.NOT_SHOWN, "settled elsewhere")
+
+
+@asynccontextmanager
+async def client_of(
+    dial: Dial, *, answerer: Answerer | None = None, backoff: Backoff | None = None
+) -> AsyncGenerator[Client, None]:
+    """Keep a client connected for as long as the context is open."""
+    client = Client(dial, answerer, backoff or Backoff())
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(client.run)
+        yield client
+        tasks.cancel_scope.cancel()

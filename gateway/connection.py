@@ -1,0 +1,148 @@
+"""One client: what it can do, which sessions it follows, what it was asked.
+
+Above this module: `server` and its methods. Below it: attachments, sessions, a peer.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+from anyio.abc import TaskGroup
+
+from eventlog import EventLogError, HistoryTruncated, Log, Seq, SessionId
+from gateway.answers import foreign_answer, settle
+from gateway.attachment import Attachment
+from gateway.errors import PeerGone
+from gateway.jsonrpc import Failure, Reply
+from gateway.peer import Peer
+from gateway.sessions import Sessions
+
+log = logging.getLogger("gateway")
+
+
+@dataclass(slots=True)
+class Capabilities:
+    """What the client said of itself (P-6)."""
+
+    server_requests: bool
+    blobs: bool = False
+    compact: bool = False
+    limit_bytes: int | None = None
+
+
+@dataclass(slots=True)
+class _Delivery:
+    """An attachment, and the task that moves it on, if one does."""
+
+    attachment: Attachment
+    scope: anyio.CancelScope | None = None
+    ended: anyio.Event = field(default_factory=anyio.Event)
+
+
+class Connection:
+    """Lives in *tasks*, which end with the line."""
+
+    def __init__(
+        self, name: str, events: Log, sessions: Sessions, tasks: TaskGroup, *, asks: bool
+    ) -> None:
+        self.name = name
+        self.can = Capabilities(server_requests=asks)
+        self.introduced = False
+        """Whether `client.capabilities` has been called."""
+        self.peer: Peer
+        self._log = events
+        self._sessions = sessions
+        self._tasks = tasks
+        self._deliveries: dict[SessionId, _Delivery] = {}
+        self._asked: dict[str, SessionId] = {}
+
+    async def pause(self, session_id: SessionId) -> Attachment | None:
+        """Stop delivering a session; return where it stopped, or None if it was not followed.
+
+        What is sent next stands behind the last event that was sent, and `go` goes on from
+        there (P-21).
+        """
+        delivery = self._deliveries.get(session_id)
+        if delivery is None:
+            return None
+        if delivery.scope:
+            delivery.scope.cancel()
+            await delivery.ended.wait()
+        return delivery.attachment
+
+    def attachment(self, session_id: SessionId, position: int, *, history: bool) -> Attachment:
+        """Return a new place in a session, behind *position*; nothing is delivered before `go`."""
+        return Attachment(
+            session_id=session_id,
+            position=Seq(position),
+            source=self._log,
+            state=self._sessions.state,
+            say=self.peer.send_raw,
+            asks=lambda: self.can.server_requests,
+            blobs=self.can.blobs,
+            history=history,
+            asked=self._asked.__setitem__,
+        )
+
+    def go(self, attachment: Attachment) -> None:
+        """Deliver from where *attachment* stands; it is this connection's only one (§4)."""
+        delivery = self._deliveries[attachment.session_id] = _Delivery(attachment)
+        delivery.scope = anyio.CancelScope()
+        self._tasks.start_soon(self._deliver, delivery, delivery.scope)
+
+    def follows(self, session_id: SessionId) -> bool:
+        """Whether this connection has a place in a session."""
+        return session_id in self._deliveries
+
+    def asked_in_answer(self, session_id: SessionId, requests: Iterable[str]) -> None:
+        """Remember the questions that a snapshot holds: their answers come back here."""
+        self._asked.update(dict.fromkeys(requests, session_id))
+
+    async def leave(self, session_id: SessionId) -> bool:
+        """Follow a session no more; return whether it was followed."""
+        known = await self.pause(session_id)
+        self._deliveries.pop(session_id, None)
+        return known is not None
+
+    async def flush(self) -> None:
+        """Return when everything that is in the log has been sent and has left."""
+        for delivery in tuple(self._deliveries.values()):
+            session_id = delivery.attachment.session_id
+            head = (await self._log.read(session_id, limit=1)).head
+            await delivery.attachment.reached(head)
+        await self.peer.flushed()
+
+    async def answered(self, answer: Reply | Failure) -> None:
+        """Hear what the client says to something it was asked."""
+        if not isinstance(answer.id, str):
+            log.info("%s answered %r, which nobody asked", self.name, answer.id)
+        elif session_id := self._asked.get(answer.id):
+            await settle(self._sessions, self._log, session_id, answer, by=self.name)
+        else:
+            await foreign_answer(self._log, answer.id)
+
+    async def _deliver(self, delivery: _Delivery, scope: anyio.CancelScope) -> None:
+        attachment = delivery.attachment
+        try:
+            with scope:
+                await attachment.deliver()
+        except PeerGone:
+            log.debug("%s left %s", self.name, attachment.session_id)
+        except HistoryTruncated as error:
+            del self._deliveries[attachment.session_id]
+            told: dict[str, Any] = {
+                "session_id": attachment.session_id,
+                "floor": error.floor,
+                "snapshot_required": True,
+            }
+            await self.peer.notify("session.events.reset", told)
+        except EventLogError:
+            # Better no line than one on which events are missing: the client comes back.
+            log.exception("%s cannot be served %s", self.name, attachment.session_id)
+            await self.peer.hang_up()
+        finally:
+            delivery.ended.set()

@@ -1,0 +1,109 @@
+"""A client's side of one session: its cursor, its transcript, and the rule of n + 1.
+
+Above this module: `client`. Below it: `replay`. No I/O: it is told, and says what to do next.
+
+An event is applied once, in order (protocol §10): a lower number is a duplicate, a higher one a
+gap, after which the client subscribes again from where it stands. The cursor moves when an event
+has been applied, not when it has arrived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from enum import Enum
+from typing import Any
+
+import anyio
+
+from eventlog import START, Envelope, Seq, SessionId
+from replay import EMPTY, Fold, Transcript, load
+
+Seen = Callable[[Envelope, bool], None]
+"""Hears every event once, in order; the second argument is whether it is live (R008, R020)."""
+
+
+class Verdict(Enum):
+    """What became of an event."""
+
+    APPLIED = "applied"
+    DUPLICATE = "duplicate"
+    GAP = "gap"
+
+
+class Follower:
+    """One session, as far as this client knows it."""
+
+    def __init__(
+        self,
+        session_id: SessionId,
+        *,
+        after: int = START,
+        epoch: str | None = None,
+        seen: Seen = lambda _envelope, _live: None,
+    ) -> None:
+        self.session_id = session_id
+        self.seq = Seq(after)
+        self.epoch = epoch
+        self.caught_up = False
+        """Whether everything that was recorded when we last subscribed has been applied."""
+        self.subscribing = False
+        """A subscribe is on its way: what does not fit yet will come again."""
+        self.resets = 0
+        """How often the client had to start from a snapshot."""
+        self._seen = seen
+        self._fold = Fold(EMPTY)
+        self._changed = anyio.Event()
+
+    @property
+    def transcript(self) -> Transcript:
+        """The session as far as it has been applied."""
+        return self._fold.transcript()
+
+    def hear(self, envelope: Envelope) -> Verdict:
+        """Apply an event if it is the next one."""
+        seq = envelope["seq"]
+        if seq <= self.seq:
+            return Verdict.DUPLICATE
+        if seq != self.seq + 1 and not _bridges(envelope, self.seq):
+            return Verdict.GAP
+        self._fold.apply(envelope)
+        self.seq = seq
+        self._seen(envelope, self.caught_up)
+        self._wake()
+        return Verdict.APPLIED
+
+    def reached(self, seq: int) -> None:
+        """Hear that history ends at *seq* (P-19)."""
+        self.caught_up = self.caught_up or seq <= self.seq
+        self._wake()
+
+    def replace(self, transcript: dict[str, Any], epoch: str) -> None:
+        """Go on from a snapshot, since the events up to it are not to be had (P-16)."""
+        self._fold = Fold(load(transcript))
+        self.seq = Seq(self._fold.seq)
+        self.epoch = epoch
+        self.resets += 1
+        self._wake()
+
+    async def until(self, met: Callable[[Follower], bool]) -> None:
+        """Return once *met* is true of this follower."""
+        while not met(self):
+            await self._changed.wait()
+
+    async def __aiter__(self) -> AsyncIterator[Transcript]:
+        """Yield the transcript whenever it has changed; several events may be one change."""
+        shown = -1
+        while True:
+            while self.seq == shown:
+                await self._changed.wait()
+            shown = self.seq
+            yield self.transcript
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
+
+def _bridges(envelope: Envelope, seq: int) -> bool:
+    """Whether this says itself that everything between *seq* and it is lost (S-6)."""
+    return envelope["type"] == "log.gap" and envelope["payload"].get("first") == seq + 1

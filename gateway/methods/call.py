@@ -1,0 +1,105 @@
+"""What every method gets: who calls, and what the gateway has.
+
+Above this module: the methods. Below it: connection, sessions, transcripts, the log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from eventlog import InvalidSessionId, Log, SessionId, valid_session_id
+from gateway.connection import Connection
+from gateway.errors import Code, RpcError
+from gateway.peer import Answer
+from gateway.sessions import Sessions
+from gateway.transcripts import Transcripts
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """What there is one of."""
+
+    log: Log
+    sessions: Sessions
+    transcripts: Transcripts
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request on its way through the gateway."""
+
+    gateway: Gateway
+    client: Connection
+
+    @property
+    def sessions(self) -> Sessions:
+        """Return what is live, and what is known of the rest."""
+        return self.gateway.sessions
+
+    @property
+    def log(self) -> Log:
+        """Return the log."""
+        return self.gateway.log
+
+    async def session(self, name: str) -> SessionId:
+        """Return the session that a client means by its id or an alias (P-22, P-25).
+
+        Raises:
+            RpcError: it is no id, or there is no such session.
+
+        """
+        return await self.sessions.find(well_formed(name))
+
+    async def durable(self, name: str) -> SessionId:
+        """Return the session with this durable id; its events carry no other (P-22).
+
+        Raises:
+            RpcError: 4007, with the durable id if *name* is an alias of one.
+
+        """
+        found = await self.session(name)
+        if found != name:
+            raise RpcError(
+                Code.SESSION_NOT_FOUND,
+                f"{name} is an alias; events carry {found}",
+                {"session_id": found},
+            )
+        return found
+
+    async def snapshot(self, session_id: SessionId) -> Answer:
+        """Attach the client, and answer with the session as of its place there (P-21)."""
+        client = self.client
+        attachment = await client.pause(session_id)
+        try:
+            if attachment is None:
+                head = (await self.sessions.state(session_id)).seq
+                attachment = client.attachment(session_id, head, history=False)
+            state = await self.sessions.state_at(session_id, attachment.position)
+            result: dict[str, Any] = {
+                "session_id": session_id,
+                "stored_session_id": session_id,
+                "latest_seq": state.seq,
+                "replay_epoch": self.log.epoch,
+                "running": state.running,
+                "open_requests": state.open_requests(session_id),
+            }
+        except BaseException:
+            if attachment:
+                client.go(attachment)
+            raise
+        client.asked_in_answer(session_id, state.requests)
+        return Answer(result, lambda: client.go(attachment))
+
+
+def well_formed(name: str) -> SessionId:
+    """Return *name* as an id, before anything is looked up by it (P-25, R141).
+
+    Raises:
+        RpcError: -32602.
+
+    """
+    try:
+        return valid_session_id(name)
+    except InvalidSessionId as error:
+        raise RpcError(Code.INVALID_PARAMS, str(error), {"path": "session_id"}) from None

@@ -1,0 +1,30 @@
+"""The method that gives an agent work (P-24).
+
+Above this module: the table of methods. Below it: sessions.
+"""
+
+from __future__ import annotations
+
+from gateway.contracts import PromptSubmit
+from gateway.errors import Code, RpcError
+from gateway.methods.call import Call
+from gateway.peer import Answer
+
+
+async def submit(call: Call, params: PromptSubmit) -> Answer:
+    """Take a prompt; answer once it is in the log. The same ref again is the same prompt."""
+    session_id = await call.session(params.session_id)
+    content = params.content or ([{"type": "text", "text": params.text}] if params.text else None)
+    if not content:
+        raise RpcError(Code.BAD_ARGUMENT, "text or content is needed", {"path": "text"})
+    state = await call.sessions.state(session_id)
+    ref = params.submission_ref
+    if ref and (receipt := state.receipts.get(ref)):
+        return Answer(receipt.answer(), lambda: None)
+    live = call.sessions.get_live(session_id)
+    client = call.client
+    attachment = None
+    if not client.follows(session_id):
+        attachment = client.attachment(session_id, state.seq, history=False)
+    receipt = await live.submit(content, ref=ref)
+    return Answer(receipt.answer(), lambda: client.go(attachment) if attachment else None)

@@ -1,0 +1,107 @@
+"""Put a gateway together: open the log, settle it, serve until told to stop.
+
+Above this module: the command line. Below it: everything else in this package.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from eventlog import SqliteStore
+from gateway.auth import Token
+from gateway.closing import recover
+from gateway.live import AgentSpec
+from gateway.methods import Gateway
+from gateway.server import Server
+from gateway.sessions import sessions_of
+from gateway.transcripts import Transcripts
+from gateway.transports import Address, Transport, serve_websocket, stdio
+
+log = logging.getLogger("gateway")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a gateway is told when it starts."""
+
+    log: Path
+    agents: Mapping[str, AgentSpec]
+    token: Token
+    host: str = "127.0.0.1"
+    port: int | None = 8765
+    """None: no WebSocket at all; 0: any free port."""
+    stdio: bool = False
+    allowed_origins: Collection[str] = field(default=())
+    allowed_hosts: Collection[str] = field(default=())
+
+
+@asynccontextmanager
+async def gateway_on(path: Path, agents: Mapping[str, AgentSpec]) -> AsyncGenerator[Gateway, None]:
+    """Open the log at *path* for serving: settled before anyone sees it (P-40), and after.
+
+    Raises:
+        EventLogError: it cannot be opened, or another process writes it.
+
+    """
+    async with SqliteStore.open(path) as events:
+        for session_id in await recover(events):
+            log.warning("%s was cut off when the gateway last ended; its turn is over", session_id)
+        async with sessions_of(events, agents) as sessions:
+            yield Gateway(events, sessions, Transcripts(events))
+        await events.settle()
+
+
+async def serve(settings: Settings, ready: Callable[[Address | None], None]) -> None:
+    """Serve until SIGTERM or SIGINT, or until the one client on stdio hangs up.
+
+    *ready* hears where the WebSocket is, once everything is.
+    """
+    async with gateway_on(settings.log, settings.agents) as gateway, AsyncExitStack() as lines:
+        server = Server(gateway)
+        address = None
+        if settings.port is not None:
+            address = await lines.enter_async_context(_websocket(settings, gateway, server))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_until_told, tasks.cancel_scope)
+            if settings.stdio:
+                line = await lines.enter_async_context(stdio())
+                tasks.start_soon(_one_client, server, line, tasks.cancel_scope)
+            ready(address)
+            await anyio.sleep_forever()
+        with anyio.CancelScope(shield=True):
+            await gateway.sessions.stop_all()
+            await server.flush()  # clients hear how their turns ended before they hear goodbye
+
+
+def _websocket(settings: Settings, gateway: Gateway, server: Server) -> Any:
+    return serve_websocket(
+        settings.host,
+        settings.port or 0,
+        settings.token,
+        partial(server.converse, asks=False),
+        allowed_origins=settings.allowed_origins,
+        allowed_hosts=settings.allowed_hosts,
+        status=lambda: {"live_sessions": len(gateway.sessions.live)},
+    )
+
+
+async def _one_client(server: Server, line: Transport, scope: anyio.CancelScope) -> None:
+    await server.converse(line, asks=True)
+    scope.cancel()
+
+
+async def _until_told(scope: anyio.CancelScope) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async for number in signals:
+            log.info("%s: going away", signal.Signals(number).name)
+            scope.cancel()
+            return

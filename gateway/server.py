@@ -1,0 +1,104 @@
+"""Serve one client: greet it, answer its calls, until it hangs up.
+
+Above this module: `serve` and its transports. Below it: methods, contracts, a peer.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from itertools import count
+from typing import Any, Final
+
+import anyio
+
+from eventlog import EventLogError, InvalidSessionId, LogUnavailable
+from gateway.connection import Connection
+from gateway.contracts import read_params
+from gateway.errors import Code, PeerGone, RpcError
+from gateway.jsonrpc import Raw
+from gateway.methods import METHODS, Call, Gateway
+from gateway.peer import Call as Frame
+from gateway.peer import Peer
+from gateway.transports import Transport
+
+FEATURES: Final = (
+    "session.events.subscribe",
+    "session.events.paging",
+    "session.transcript",
+    "durable_epoch",
+)
+
+FLUSH: Final = 2.0
+"""Seconds that clients have to take what is left for them when the gateway stops."""
+
+
+class Server:
+    """Answers every client of one gateway."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self._names = count(1)
+        self._clients: set[Connection] = set()
+        self._ready = {
+            "skin": {},
+            "change_events": False,
+            "replay_epoch": gateway.log.epoch,
+            "heartbeat": True,
+            "server": {"name": "hermes-gateway", "version": version("hermes-replay")},
+            "features": list(FEATURES),
+        }
+
+    async def converse(self, transport: Transport, *, asks: bool) -> None:
+        """Serve the client at the other end of *transport* until it hangs up.
+
+        *asks* is whether it is sent questions before it has said that it can take them (P-6).
+        """
+        async with anyio.create_task_group() as tasks:
+            gateway = self._gateway
+            name = f"client-{next(self._names)}"
+            client = Connection(name, gateway.log, gateway.sessions, tasks, asks=asks)
+            call = Call(gateway, client)
+
+            async def hear(frame: Frame) -> Any:
+                return await answer(call, frame)
+
+            client.peer = Peer(transport, hear, stray=client.answered)
+            await client.peer.notify("event", {"type": "gateway.ready", "payload": self._ready})
+            self._clients.add(client)
+            try:
+                await client.peer.run()
+            finally:
+                self._clients.discard(client)
+            tasks.cancel_scope.cancel()
+
+    async def flush(self) -> None:
+        """Return when every client has been sent what there is for it, or is too slow."""
+        with anyio.move_on_after(FLUSH):
+            async with anyio.create_task_group() as tasks:
+                for client in tuple(self._clients):
+                    tasks.start_soon(client.flush)
+
+
+async def answer(call: Call, frame: Frame) -> Any:
+    """Return the result of one call.
+
+    Raises:
+        RpcError: it was refused; the code says why (protocol §9).
+
+    """
+    method = METHODS.get(frame.method)
+    if method is None:
+        raise RpcError(Code.METHOD_NOT_FOUND, f"Method not found: {frame.method[:100]}")
+    params = frame.params
+    assert not isinstance(params, Raw)  # noqa: S101 - only what we send is raw
+    try:
+        return await method(call, read_params(frame.method, params))
+    except LogUnavailable as error:
+        raise RpcError(Code.LOG_UNAVAILABLE, str(error)) from error
+    except InvalidSessionId as error:
+        raise RpcError(Code.INVALID_PARAMS, str(error), {"path": "session_id"}) from error
+    except PeerGone as error:
+        told = f"the agent is gone: {error}"
+        raise RpcError(Code.NOT_LIVE, told) from error
+    except EventLogError as error:
+        raise RpcError(Code.INTERNAL_ERROR, str(error)) from error

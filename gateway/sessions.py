@@ -1,0 +1,240 @@
+"""Sessions: which are live here, and how one becomes live and ends.
+
+Above this module: `server`. Below it: `live`, `state`, the log.
+
+A session is live while its agent runs. All its clients may leave, and it stays live (P-23); it
+ends when it is closed, when its agent exits, or with the gateway, and the log says which. What
+is not live is dormant, and can be resumed if it was hosted here (P-38, P-40).
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from secrets import token_hex
+from typing import Final
+
+import anyio
+from anyio.abc import TaskGroup
+
+from eventlog import Event, Log, SessionId
+from gateway.closing import catch_up
+from gateway.errors import CannotStart, Code, PeerGone, RpcError
+from gateway.live import AgentSpec, LiveSession
+from gateway.state import SessionState
+
+log = logging.getLogger("gateway")
+
+STATES_KEPT: Final = 512
+"""Dormant sessions whose open work is remembered; any other is folded again when asked for."""
+
+
+class Sessions:
+    """Made by `sessions_of`, which also ends what is live when the gateway stops."""
+
+    def __init__(self, events: Log, agents: Mapping[str, AgentSpec], tasks: TaskGroup) -> None:
+        self._log = events
+        self._agents = agents
+        self._tasks = tasks
+        self._live: dict[SessionId, LiveSession] = {}
+        self._states: OrderedDict[SessionId, SessionState] = OrderedDict()
+        self._starting: dict[SessionId, anyio.Event] = {}
+
+    @property
+    def live(self) -> Mapping[SessionId, LiveSession]:
+        """The sessions whose agent runs."""
+        return self._live
+
+    async def find(self, name: str) -> SessionId:
+        """Return the session that *name* is the id or the alias of (P-22).
+
+        Raises:
+            RpcError: 4007 there is none; -32602 there are several.
+
+        """
+        match await self._log.resolve(name):
+            case [only]:
+                return only
+            case [own, *_] if own == name:
+                return own
+            case []:
+                told = {"session_id": name}
+                raise RpcError(Code.SESSION_NOT_FOUND, f"session not found: {name}", told)
+            case several:
+                raise RpcError(
+                    Code.INVALID_PARAMS,
+                    f"{name} is an alias of {len(several)} sessions",
+                    {"path": "session_id", "candidates": list(several)},
+                )
+
+    async def state(self, session_id: SessionId) -> SessionState:
+        """Return what is open in a session, as of the log's head."""
+        state = self._states.setdefault(session_id, SessionState())
+        self._states.move_to_end(session_id)
+        if len(self._states) > STATES_KEPT + len(self._live):
+            oldest = next((key for key in self._states if key not in self._live), None)
+            if oldest and oldest != session_id:
+                del self._states[oldest]
+        return await catch_up(self._log, session_id, state)
+
+    async def state_at(self, session_id: SessionId, seq: int) -> SessionState:
+        """Return what was open in a session at *seq*."""
+        state = await self.state(session_id)
+        if state.seq == seq:
+            return state
+        return await catch_up(self._log, session_id, SessionState(), until=seq)
+
+    def get_live(self, session_id: SessionId) -> LiveSession:
+        """Return a live session.
+
+        Raises:
+            RpcError: 4001, it is dormant: `session.resume` starts its agent.
+
+        """
+        if live := self._live.get(session_id):
+            return live
+        raise RpcError(
+            Code.NOT_LIVE,
+            f"session {session_id} is not live here; session.resume starts its agent",
+            {"session_id": session_id},
+        )
+
+    async def create(self, agent: str | None, cwd: str | None, title: str | None) -> LiveSession:
+        """Start an agent for a new session.
+
+        Raises:
+            RpcError: there is no such agent, or it cannot be started.
+
+        """
+        session_id = SessionId(f"s-{token_hex(6)}")
+        live = await self._start(session_id, self._spec(agent), _folder(cwd), known_as=None)
+        if title:
+            await live.note(Event.of("session.title", {"session_id": session_id, "title": title}))
+        return live
+
+    async def resume(self, session_id: SessionId) -> LiveSession | None:
+        """Make a hosted session live again if it is not; return None if it is none of ours.
+
+        Raises:
+            RpcError: its agent is not configured any more, or cannot be started.
+
+        """
+        while waiting := self._changing(session_id):
+            await waiting.wait()
+        if live := self._live.get(session_id):
+            return live
+        row = await self._log.session(session_id)
+        match row and row.opened:
+            case {"source": {"kind": "hosted", "name": str(name)}, **opened}:
+                state = await self.state(session_id)
+                cwd = opened.get("cwd")
+                return await self._start(
+                    session_id,
+                    self._spec(name),
+                    _folder(cwd if isinstance(cwd, str) else None),
+                    known_as=state.foreign_id,
+                )
+        return None
+
+    async def close(self, session_id: SessionId) -> bool:
+        """End a live session; return whether it was live."""
+        live = self._live.get(session_id)
+        if live is None:
+            return False
+        await live.stop(reason="session_closed", closed=True)
+        return True
+
+    async def stop_all(self) -> None:
+        """End every live session, because the gateway stops."""
+        async with anyio.create_task_group() as ending:
+            for live in tuple(self._live.values()):
+                ending.start_soon(_stop, live)
+
+    def _changing(self, session_id: SessionId) -> anyio.Event | None:
+        """Return what to wait for while the session is on its way to live, or to its end."""
+        live = self._live.get(session_id)
+        return live.gone if live and live.ending else self._starting.get(session_id)
+
+    def _spec(self, name: str | None) -> AgentSpec:
+        if name is None and self._agents:
+            return next(iter(self._agents.values()))
+        if name is not None and name in self._agents:
+            return self._agents[name]
+        known = ", ".join(self._agents) or "none: start the gateway with --agent NAME=COMMAND"
+        raise RpcError(
+            Code.BAD_ARGUMENT, f"no agent named {name!r} (there is: {known})", {"path": "agent"}
+        )
+
+    async def _start(
+        self, session_id: SessionId, spec: AgentSpec, cwd: str, known_as: str | None
+    ) -> LiveSession:
+        started = self._starting[session_id] = anyio.Event()
+        try:
+            state = await self.state(session_id)
+            live = LiveSession(session_id, self._log, spec, state, known_as)
+            # Whoever asks may hang up while the agent starts: it starts all the same.
+            with anyio.CancelScope(shield=True):
+                self._tasks.start_soon(self._run, live, cwd)
+                await live.ready.wait()
+        finally:
+            del self._starting[session_id]
+            started.set()
+        if live.failure:
+            raise _not_started(spec, live.failure, live.stderr)
+        return live
+
+    async def _run(self, live: LiveSession, cwd: str) -> None:
+        self._live[live.session_id] = live
+        try:
+            await live.run(cwd)
+        except Exception as error:
+            # One session's fault must not end the others. Whoever started it hears of it.
+            log.exception("%s ended in disorder", live.session_id)
+            live.failure = error
+        finally:
+            del self._live[live.session_id]
+
+
+@asynccontextmanager
+async def sessions_of(
+    events: Log, agents: Mapping[str, AgentSpec]
+) -> AsyncGenerator[Sessions, None]:
+    """Keep sessions live for as long as the context is open, then end them in order."""
+    async with anyio.create_task_group() as tasks:
+        sessions = Sessions(events, agents, tasks)
+        try:
+            yield sessions
+        finally:
+            with anyio.CancelScope(shield=True):
+                await sessions.stop_all()
+
+
+async def _stop(live: LiveSession) -> None:
+    await live.stop(reason="shutdown", closed=False)
+
+
+def _folder(cwd: str | None) -> str:
+    """Return where an agent works: as asked, or where the gateway stands."""
+    folder = cwd or os.getcwd()  # noqa: PTH109 - the name of a folder is what goes over the wire
+    if not os.path.isdir(folder):  # noqa: PTH112 - same
+        raise RpcError(Code.BAD_ARGUMENT, f"no such folder: {folder}", {"path": "cwd"})
+    return folder
+
+
+def _not_started(spec: AgentSpec, failure: Exception, stderr: str) -> RpcError:
+    match failure:
+        case RpcError():
+            code, why = failure.code, failure.message
+        case CannotStart():
+            code, why = int(Code.INTERNAL_ERROR), failure.reason
+        case PeerGone():
+            code, why = int(Code.INTERNAL_ERROR), "it exited"
+        case TimeoutError():
+            code, why = int(Code.INTERNAL_ERROR), "it did not answer in time"
+        case _:
+            code, why = int(Code.INTERNAL_ERROR), f"{type(failure).__name__}: {failure}"
+    told = {"agent": spec.name, **({"stderr": stderr} if stderr else {})}
+    return RpcError(code, f"agent {spec.name} could not be started: {why}", told)

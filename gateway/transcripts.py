@@ -1,0 +1,81 @@
+"""Transcripts for clients that have to start over: the log folded here, served in pages.
+
+Above this module: `session.transcript`. Below it: `replay`, the log.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, Final
+
+import anyio
+import anyio.to_thread
+
+from eventlog import EventSource, SessionId, codec
+from replay import EMPTY, FOLD_VERSION, Fold, Transcript, digest, dump
+
+FOLDS_KEPT: Final = 16
+"""Sessions whose fold is kept, so that the next page or a later state costs only what is new."""
+
+
+class Transcripts:
+    """Folds sessions on demand. A fold is a cache: it can be made again from the log."""
+
+    def __init__(self, source: EventSource) -> None:
+        self._source = source
+        self._folds: OrderedDict[SessionId, Fold] = OrderedDict()
+
+    async def at(self, session_id: SessionId, seq: int | None = None) -> Transcript:
+        """Return the transcript at *seq*, or at the head."""
+        fold = self._folds.get(session_id)
+        if fold is None or (seq is not None and fold.seq > seq):
+            fold = Fold(EMPTY)
+        while True:
+            limit = 256 if seq is None else min(256, seq - fold.seq)
+            page = await self._source.read(session_id, after=fold.seq, limit=limit)
+            for envelope in page.envelopes():
+                fold.apply(envelope)
+            if not page.body or page.next >= (page.head if seq is None else seq):
+                break
+        self._keep(session_id, fold)
+        return fold.transcript()
+
+    def _keep(self, session_id: SessionId, fold: Fold) -> None:
+        known = self._folds.get(session_id)
+        if known is None or fold.seq >= known.seq:
+            self._folds[session_id] = fold
+        self._folds.move_to_end(session_id)
+        while len(self._folds) > FOLDS_KEPT:
+            self._folds.popitem(last=False)
+
+
+async def transcript_page(
+    transcript: Transcript, *, after: str | None, limit_bytes: int
+) -> dict[str, Any]:
+    """Return one page of a transcript: `{transcript, next, has_more, seq, digest, fold_version}`.
+
+    The first page holds everything and the first entries; further ones, asked for with the id
+    of the last entry as *after*, hold only entries. *limit_bytes* bounds the entries' JSON text.
+    """
+    whole = await anyio.to_thread.run_sync(dump, transcript)
+    entries = whole["entries"]
+    begin = 0
+    if after is not None:
+        known = {entry["id"]: place for place, entry in enumerate(entries, 1)}
+        begin = known.get(after, len(entries))
+    taken: list[dict[str, Any]] = []
+    size = 0
+    for entry in entries[begin:]:
+        size += len(codec.dumps(entry))
+        if taken and size > limit_bytes:
+            break
+        taken.append(entry)
+    more = begin + len(taken) < len(entries)
+    return {
+        "transcript": {**whole, "entries": taken} if after is None else {"entries": taken},
+        "next": taken[-1]["id"] if taken else after,
+        "has_more": more,
+        "seq": transcript.seq,
+        "digest": await anyio.to_thread.run_sync(digest, transcript),
+        "fold_version": FOLD_VERSION,
+    }
