@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from replay.pieces import Block, Json, PlanItem, Question, ToolContent
+from replay.pieces import Block, Json, Location, PlanItem, Question, ToolContent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +94,11 @@ class Tool(Entry):
     content: tuple[ToolContent, ...] = ()
     output: Json = None
     """The raw output; a string is an `Excerpt`'s JSON when it was cut."""
-    locations: tuple[str, ...] = ()
+    locations: tuple[Location, ...] = ()
+    terminals: tuple[str, ...] = ()
+    """Terminals that were fed in the tool's `_meta`, beside those that *content* names."""
     parent: str | None = None
+    """The `tool_id` of the tool that this one works for."""
     duration_s: float | None = None
     exit_code: int | None = None
     error: str | None = None
@@ -139,6 +142,8 @@ class Ask(Entry):
     tool_id: str | None = None
     tool: str | None = None
     """Id of the tool entry that it belongs to."""
+    request_id: str | None = None
+    """The id by which Hermes's own queue of approvals knows it."""
     state: Literal["open", "answered", "expired", "withdrawn", "resolved", "failed"] = "open"
     reason: str | None = None
     answer: str | None = None

@@ -52,6 +52,14 @@ class ToolContent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Location:
+    """A place in a file; *line* counts from 1."""
+
+    path: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanItem:
     """A step of a plan; status and priority are kept as they came."""
 

@@ -8,10 +8,13 @@ Equal logs give equal transcripts.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from replay.entries import AnyEntry
 from replay.pieces import Json
+
+FOLD_VERSION: Final = 1
+"""Changes when the same events begin to give another transcript (P-26)."""
 
 Outcome = Literal[
     "open",
@@ -47,7 +50,11 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terminal:
-    """A terminal that tools refer to by id. *output* is one item a chunk, decoded as it came."""
+    """A terminal that tools refer to by id. *output* is decoded as it came.
+
+    Bytes that are no UTF-8 are lone surrogates U+DC80 to U+DCFF, as Python's `surrogateescape`
+    has them, so that nothing is lost.
+    """
 
     id: str
     output: str = ""
@@ -77,6 +84,11 @@ class Info:
     parent: str | None = None
     quirks: tuple[str, ...] = ()
 
+    @property
+    def speaks_v2(self) -> bool:
+        """Tell whether the agent speaks ACP 2, where null clears and the first update creates."""
+        return self.protocol is not None and self.protocol.partition(".")[0] == "2"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
@@ -84,6 +96,7 @@ class Diagnosis:
 
     seq: int
     problem: str
+    times: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,51 @@
+"""A transcript as JSON, and back: exactly, so that a fold can go on from it (F-L2).
+
+Above this module: the gateway's `session.transcript`, `-f json`, checkpoints, `digest`. Below it:
+`transcript`, pydantic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from replay.errors import NotATranscript, OtherFoldVersion
+from replay.transcript import FOLD_VERSION, Transcript
+
+_TRANSCRIPT: Final = TypeAdapter(Transcript)
+
+
+def dump(transcript: Transcript) -> dict[str, Any]:
+    """Return *transcript* as JSON values, with the version of the fold that made it."""
+    values: dict[str, Any] = _TRANSCRIPT.dump_python(transcript, mode="json")
+    return {"fold_version": FOLD_VERSION, **values}
+
+
+def load(values: Mapping[str, Any]) -> Transcript:
+    """Return the transcript that `dump` wrote.
+
+    Raises:
+        OtherFoldVersion: another version of the fold made it: fold the log again instead.
+        NotATranscript: it is nothing that `dump` writes.
+
+    """
+    fields = dict(values)
+    found = fields.pop("fold_version", None)
+    if found != FOLD_VERSION:
+        raise OtherFoldVersion(found, FOLD_VERSION)
+    try:
+        return _TRANSCRIPT.validate_python(fields)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise NotATranscript(f"{where}: {first['msg']}") from None
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of what `dump` returns."""
+    described = _TRANSCRIPT.json_schema()
+    described["properties"]["fold_version"] = {"const": FOLD_VERSION}
+    described["required"] = ["fold_version", *described.get("required", ())]
+    return described

@@ -1,0 +1,306 @@
+"""A transcript while it is being written: rows, turns, and the indexes that steps look things up in.
+
+Above this module: the steps. Below it: `row`, `screens`, `transcript`.
+
+A draft is made of a transcript alone (F-L2): indexes are rebuilt from its entries, and what no
+entry shows stands in `Transcript.state`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+from replay.entries import (
+    Agent,
+    AnyEntry,
+    Ask,
+    Entry,
+    Error,
+    Gap,
+    Interrupt,
+    Notice,
+    Plan,
+    Subagent,
+    System,
+    Thought,
+    Tool,
+    User,
+)
+from replay.fold.lattice import is_working
+from replay.fold.row import Row, put
+from replay.fold.screens import Screen
+from replay.pieces import Json
+from replay.transcript import Diagnosis, Transcript, Turn
+
+E = TypeVar("E", bound=Entry)
+
+_SEALING: Final = (Tool, Plan, Ask, Subagent, Error, Interrupt, Gap)
+"""Entries that end the text before them; a visible user entry does too."""
+
+
+class Draft:
+    """What steps write to. *seq* and *ts* are those of the record at hand."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self.base = transcript
+        self.seq: int = transcript.seq
+        self.ts: int = transcript.t1
+        self.began = transcript.t0 if transcript.seq else None
+        self.info = transcript.info
+        self.title = transcript.title
+        self.mode = transcript.mode
+        self.config = dict(transcript.config)
+        self.commands = transcript.commands
+        self.usage = dict(transcript.usage)
+        self.ephemeral = dict(transcript.ephemeral)
+        self.diag = list(transcript.diag)
+        self.turns = list(transcript.turns)
+        self.screens = {terminal.id: Screen(terminal) for terminal in transcript.terminals}
+        self.rows: list[Row[Any]] = []
+        self.tools: dict[str, Row[Tool]] = {}
+        self.working: dict[int, Row[Tool]] = {}
+        self.asks: dict[str, Row[Ask]] = {}
+        self.waiting: dict[str, Row[Ask]] = {}
+        self.users: dict[str, Row[User]] = {}
+        self.queued: dict[str, Row[User]] = {}
+        self.plans: dict[tuple[str, int | None], Row[Plan]] = {}
+        self.notices: dict[str, Row[Notice]] = {}
+        self.systems: dict[str, Row[System]] = {}
+        self.subagents: dict[str, Row[Subagent]] = {}
+        self.parts: dict[tuple[str, str], int] = {}
+        self._named = (0, 0)
+        self._dirty: list[Row[Any]] = []
+        self._frozen: list[AnyEntry] = list(transcript.entries)
+        for place, entry in enumerate(transcript.entries):
+            self._enter(Row(entry, place, shown=True))
+        self._load(transcript.state)
+
+    def _load(self, state: dict[str, Json]) -> None:
+        tail = state.get("tail")
+        self.tail: Row[Any] | None = None if tail is None else self.rows[tail]
+        """The text that is open for more of its kind."""
+        self.turn: int | None = state.get("turn")
+        """Index of the turn that runs."""
+        self.lively: bool = state.get("lively", False)
+        """That turn has shown a sign of the agent."""
+        self.replaying: bool = state.get("replaying", False)
+        self.closed: bool = state.get("closed", False)
+        self.needs_action: bool = state.get("needs_action", False)
+        self.echo: Json = state.get("echo")
+        self.offered: list[str] = list(state.get("offered", ()))
+        """Ids of thoughts that may turn out to be the answer."""
+        self.calls: dict[str, Json] = dict(state.get("calls", {}))
+        """Calls that have no result yet."""
+
+    def _state(self) -> dict[str, Json]:
+        state = {
+            "tail": None if self.tail is None else self.tail.place,
+            "turn": self.turn,
+            "lively": self.lively,
+            "replaying": self.replaying,
+            "closed": self.closed,
+            "needs_action": self.needs_action,
+            "echo": self.echo,
+            "offered": list(self.offered),
+            "calls": dict(self.calls),
+        }
+        return {
+            key: value for key, value in state.items() if value or (value == 0 and key in _PLACES)
+        }
+
+    # -- entries ---------------------------------------------------------------------------------
+
+    def add(self, kind: type[E], **fields: Any) -> Row[E]:
+        """Append an entry; it is in the turn that runs, or in the last one."""
+        if kind in _SEALING or (kind is User and not fields.get("hidden")):
+            self.seal()
+        entry = kind(
+            id=self._name(),
+            turn=self.turn_number,
+            first=self.seq,
+            last=self.seq,
+            t0=self.ts,
+            t1=self.ts,
+            **fields,
+        )
+        row = Row(entry, len(self.rows))
+        self._frozen.append(entry)  # type: ignore[arg-type]  # every Entry we make is an AnyEntry
+        self._dirty.append(row)
+        self._enter(row)
+        return row
+
+    def edit(self, row: Row[Any], **changes: Any) -> None:
+        """Change an entry because the record at hand is about it."""
+        if row.shown:
+            self._own(row)
+        row.write(changes)
+        row.write({"last": self.seq, "t1": self.ts})
+
+    def mark(self, row: Row[Any], **changes: Any) -> None:
+        """Change an entry because of a record that is about something else."""
+        if row.shown:
+            self._own(row)
+        row.write(changes)
+
+    def _own(self, row: Row[Any]) -> None:
+        row.own()
+        self._dirty.append(row)
+
+    def touch(self, row: Row[Any]) -> None:
+        """Note that the record at hand added to *row*'s chunks."""
+        if row.shown:
+            self._own(row)
+        entry = row.entry
+        put(entry, "last", self.seq)
+        put(entry, "t1", self.ts)
+
+    def _name(self) -> str:
+        seq, count = self._named
+        count = count + 1 if seq == self.seq else 0
+        self._named = (self.seq, count)
+        return f"e{self.seq}.{count}" if count else f"e{self.seq}"
+
+    def seal(self) -> None:
+        """End the open text: more of its kind begins a new entry."""
+        self.tail = None
+        if self.echo:
+            self.settle_echo()
+
+    def settle_echo(self) -> None:
+        """End an echo of the prompt; half of one was no echo but a message of its own."""
+        echo, self.echo = self.echo, None
+        if not echo["whole"]:
+            self.add(User, text=echo["text"], mid=echo["mid"])
+
+    def _enter(self, row: Row[Any]) -> None:
+        """Put *row* into the list and into the indexes of its kind."""
+        self.rows.append(row)
+        if (index := _INDEXING.get(type(row.entry))) is not None:
+            index(self, row)
+
+    def _index_tool(self, row: Row[Tool]) -> None:
+        self.tools[row.entry.tool_id] = row
+        if is_working(row.entry.status):
+            self.working[row.place] = row
+
+    def _index_said(self, row: Row[Agent] | Row[Thought]) -> None:
+        said = row.entry
+        if said.mid is not None:
+            key = (said.kind, said.mid)
+            self.parts[key] = max(said.part, self.parts.get(key, 0))
+
+    def _index_user(self, row: Row[User]) -> None:
+        user = row.entry
+        self.users[user.id] = row
+        if user.queued and user.for_turn is None and user.rejected is None:
+            self.queued[user.id] = row
+
+    def _index_ask(self, row: Row[Ask]) -> None:
+        self.asks[row.entry.ask_id] = row
+        if row.entry.state == "open":
+            self.waiting[row.entry.ask_id] = row
+
+    def _index_plan(self, row: Row[Plan]) -> None:
+        self.plans[row.entry.plan_id, row.entry.turn] = row
+
+    def _index_notice(self, row: Row[Notice]) -> None:
+        if row.entry.key is not None:
+            self.notices[row.entry.key] = row
+
+    def _index_system(self, row: Row[System]) -> None:
+        if row.entry.key is not None:
+            self.systems[row.entry.key] = row
+
+    def _index_subagent(self, row: Row[Subagent]) -> None:
+        self.subagents[row.entry.key] = row
+
+    # -- everything beside entries ---------------------------------------------------------------
+
+    @property
+    def turn_number(self) -> int | None:
+        """Return the number of the turn that runs, else of the last one."""
+        if self.turn is not None:
+            return self.turns[self.turn].n
+        return self.turns[-1].n if self.turns else None
+
+    def set_turn(self, **changes: Any) -> None:
+        """Change the turn that runs."""
+        assert self.turn is not None  # noqa: S101 - callers have looked
+        self.turns[self.turn] = replace(self.turns[self.turn], **changes)
+
+    def count(self, what: str, times: int = 1) -> None:
+        """Count a record that is not shown."""
+        self.ephemeral[what] = self.ephemeral.get(what, 0) + times
+
+    def remark(self, problem: str, seq: int | None = None) -> None:
+        """Note something about the log that no reader of the conversation needs."""
+        at = self.seq if seq is None else seq
+        if self.diag and self.diag[-1].problem == problem:
+            self.diag[-1] = replace(self.diag[-1], times=self.diag[-1].times + 1)
+        else:
+            self.diag.append(Diagnosis(seq=at, problem=problem))
+
+    def screen(self, terminal_id: str) -> Screen:
+        """Return the terminal of that id, a new one if there is none."""
+        if (screen := self.screens.get(terminal_id)) is None:
+            screen = self.screens[terminal_id] = Screen.blank(terminal_id)
+        return screen
+
+    def transcript(self) -> Transcript:
+        """Return what stands so far; what has not changed is not made again."""
+        for row in self._dirty:
+            row.settle()
+            row.shown = True
+            self._frozen[row.place] = row.entry
+        self._dirty.clear()
+        return replace(
+            self.base,
+            seq=self.seq,
+            t0=self.began or 0,
+            t1=self.ts,
+            info=self.info,
+            title=self.title,
+            mode=self.mode,
+            config=dict(self.config),
+            commands=self.commands,
+            usage=dict(self.usage),
+            status=self._status(),
+            turns=self._turns(),
+            entries=tuple(self._frozen),
+            terminals=tuple(screen.terminal() for screen in self.screens.values()),
+            ephemeral=dict(self.ephemeral),
+            state=self._state(),
+            diag=tuple(self.diag),
+        )
+
+    def _turns(self) -> tuple[Turn, ...]:
+        if self.turn is not None:
+            self.turns[self.turn] = replace(self.turns[self.turn], t1=self.ts)
+        return tuple(self.turns)
+
+    def _status(self) -> Any:
+        if self.closed:
+            return "closed"
+        if self.waiting or self.needs_action:
+            return "waiting"
+        if self.turn is not None and not self.turns[self.turn].replayed:
+            return "running"
+        return "idle"
+
+
+_INDEXING: Final[dict[type, Callable[[Draft, Any], None]]] = {
+    Tool: Draft._index_tool,  # noqa: SLF001 - the class's own table
+    Agent: Draft._index_said,  # noqa: SLF001
+    Thought: Draft._index_said,  # noqa: SLF001
+    User: Draft._index_user,  # noqa: SLF001
+    Ask: Draft._index_ask,  # noqa: SLF001
+    Plan: Draft._index_plan,  # noqa: SLF001
+    Notice: Draft._index_notice,  # noqa: SLF001
+    System: Draft._index_system,  # noqa: SLF001
+    Subagent: Draft._index_subagent,  # noqa: SLF001
+}
+
+_PLACES: Final = frozenset({"tail", "turn"})
+"""State that may be 0."""

@@ -1,0 +1,160 @@
+"""What is said and thought: chunks into messages, whole messages over chunks (fold.md, ACP table).
+
+Above this module: `acp`, `hermes`. Below it: `draft`, `turns`.
+
+A chunk goes to the open text if that is of its kind and has its id: a present and a missing id
+are different messages. Chunks are joined when a transcript is taken, not one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from replay.entries import Agent, Thought, User
+from replay.fold.draft import Draft
+from replay.fold.row import Row
+from replay.fold.strings import normal
+from replay.fold.turns import finish_turn, start_turn
+from replay.pieces import Block
+
+_KIND: Final = {Agent: "agent", Thought: "thought"}
+
+
+def say(draft: Draft, kind: type[Agent | Thought], text: str, mid: str | None = None) -> None:
+    """Add *text* to what the agent says or thinks."""
+    if not text:
+        return
+    row = draft.tail
+    if row is None or type(row.entry) is not kind or row.entry.mid != mid:
+        row = _open(draft, kind, mid)
+    row.chunks.append(text)
+    draft.touch(row)
+
+
+def attach(draft: Draft, kind: type[Agent | Thought], block: Block, mid: str | None = None) -> None:
+    """Add a block that is no text to what the agent says or thinks."""
+    row = draft.tail
+    if row is None or type(row.entry) is not kind or row.entry.mid != mid:
+        row = _open(draft, kind, mid)
+    draft.edit(row, blocks=(*row.entry.blocks, block))
+
+
+def _open(draft: Draft, kind: type[Any], mid: str | None) -> Row[Any]:
+    draft.seal()
+    fields: dict[str, Any] = {"mid": mid}
+    if mid is not None:
+        fields["part"] = draft.parts.get((_KIND[kind], mid), 0) + 1
+    if kind is Agent and draft.turn is None and draft.turns:
+        fields["late"] = True
+    draft.lively = True
+    row = draft.add(kind, **fields)
+    draft.tail = row
+    return row
+
+
+def replace_message(
+    draft: Draft,
+    kind: type[Agent | Thought | User],
+    mid: str,
+    text: str,
+    blocks: tuple[Block, ...],
+) -> None:
+    """Make the whole message *mid* say *text* (v2); its later parts are superseded."""
+    rows = [row for row in draft.rows if type(row.entry) is kind and row.entry.mid == mid]
+    if rows:
+        row, *others = rows
+        for other in others:
+            draft.mark(other, superseded=True)
+    elif text or blocks:
+        row = _open_user(draft, mid) if kind is User else _open(draft, kind, mid)
+    else:
+        return
+    rewrite(draft, row, text, blocks=blocks)
+
+
+def rewrite(draft: Draft, row: Row[Any], text: str, **changes: Any) -> None:
+    """Replace what *row* says."""
+    row.chunks.clear()
+    draft.edit(row, text=text, **changes)
+
+
+def user_chunk(draft: Draft, part: str | Block, mid: str | None) -> None:
+    """Add what the agent says that the user said: an echo of the prompt, or a message."""
+    if part == "":
+        return
+    row = draft.tail
+    if row is not None and type(row.entry) is User and row.entry.mid == mid:
+        _continue_user(draft, row, part)
+    elif not (row is None and _echoes(draft, part, mid)):
+        _new_user(draft, part, mid)
+
+
+def _continue_user(draft: Draft, row: Row[User], part: str | Block) -> None:
+    if isinstance(part, Block):
+        draft.edit(row, blocks=(*row.entry.blocks, part))
+    else:
+        row.chunks.append(part)
+        draft.touch(row)
+
+
+def _new_user(draft: Draft, part: str | Block, mid: str | None) -> None:
+    row = _open_user(draft, mid)
+    draft.tail = row
+    _continue_user(draft, row, part)
+
+
+def _open_user(draft: Draft, mid: str | None) -> Row[User]:
+    """Begin a message of the user that the agent tells of; it is a prompt if no turn runs."""
+    if draft.replaying and draft.turn is not None:
+        finish_turn(draft, "complete")
+    if draft.turn is not None:
+        return draft.add(User, mid=mid)
+    start_turn(draft, replayed=draft.replaying)
+    row = draft.add(User, mid=mid)
+    draft.set_turn(prompts=(row.entry.id,))
+    return row
+
+
+# -- echoes: an agent that repeats the prompt it was given ---------------------------------------
+
+
+def _echoes(draft: Draft, part: str | Block, mid: str | None) -> bool:
+    """Tell whether *part* repeats the last prompt of the turn that runs, and remember how far."""
+    row = _last_prompt(draft)
+    if draft.replaying or row is None:
+        return False
+    if isinstance(part, Block):
+        return part in row.entry.blocks
+    heard = (draft.echo or {}).get("text", "") + part
+    if not row.text.startswith(heard):
+        return False
+    draft.echo = {"text": heard, "mid": mid, "whole": row.text == heard}
+    if row.text == heard and mid is not None:
+        draft.mark(row, mid=mid)
+    return True
+
+
+def _last_prompt(draft: Draft) -> Row[User] | None:
+    if draft.turn is None:
+        return None
+    prompts = draft.turns[draft.turn].prompts
+    return next((draft.users[name] for name in reversed(prompts)), None)
+
+
+def agent_rows(draft: Draft, turn: int | None) -> list[Row[Agent]]:
+    """Return what the agent has said in *turn* and what still counts of it, in order."""
+    rows: list[Row[Agent]] = []
+    for row in reversed(draft.rows):
+        if row.entry.turn != turn:
+            if row.entry.turn is not None and turn is not None and row.entry.turn < turn:
+                break
+            continue
+        if type(row.entry) is Agent and not row.entry.superseded:
+            rows.append(row)
+    return rows[::-1]
+
+
+def repeats(text: str, rows: Iterable[Row[Agent]]) -> bool:
+    """Tell whether *text* is contained in what *rows* say together."""
+    return normal(text) in normal("".join(row.text for row in rows))
