@@ -108,3 +108,14 @@ class CannotStart(GatewayError):
 
     def __str__(self) -> str:
         return f"cannot run {self.command}: {self.reason}"
+
+
+@dataclass(eq=False)
+class CannotConnect(GatewayError):
+    """No conversation with the gateway at *url* could be opened."""
+
+    url: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"cannot connect to {self.url}: {self.reason}"

@@ -1,6 +1,36 @@
 """Lines that carry frames: one adapter per technology."""
 
+from gateway.transports.door import Address, serve_websocket
 from gateway.transports.memory import memory_pair
-from gateway.transports.transport import HUNG_UP, Line, Transport, half_open, hang_up, taken
+from gateway.transports.process import Exit, ProcessTransport, run_process
+from gateway.transports.stdio import DescriptorTransport, stdio
+from gateway.transports.transport import (
+    HUNG_UP,
+    Line,
+    Transport,
+    goodbye,
+    half_open,
+    hang_up,
+    taken,
+)
+from gateway.transports.websocket import WebSocketTransport, connect_websocket
 
-__all__ = ["HUNG_UP", "Line", "Transport", "half_open", "hang_up", "memory_pair", "taken"]
+__all__ = [
+    "HUNG_UP",
+    "Address",
+    "DescriptorTransport",
+    "Exit",
+    "Line",
+    "ProcessTransport",
+    "Transport",
+    "WebSocketTransport",
+    "connect_websocket",
+    "goodbye",
+    "half_open",
+    "hang_up",
+    "memory_pair",
+    "run_process",
+    "serve_websocket",
+    "stdio",
+    "taken",
+]

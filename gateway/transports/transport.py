@@ -10,7 +10,7 @@ says that a frame was skipped, and the next `receive` gives the one behind it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import anyio
 from anyio.abc import ObjectStream
@@ -27,6 +27,7 @@ class Line(anyio.TypedAttributeSet):
     taken: int = anyio.typed_attribute()
     half_open: bool = anyio.typed_attribute()
     hang_up: Callable[[int, str], Awaitable[None]] = anyio.typed_attribute()
+    goodbye: tuple[int, str] | None = anyio.typed_attribute()
 
 
 def taken(transport: Transport) -> int:
@@ -43,6 +44,11 @@ async def hang_up(transport: Transport, code: int, reason: str) -> None:
     """Close the line, and say why where there is a way to say it (a WebSocket close code)."""
     close = _known(transport, Line.hang_up, None)
     await (close(code, reason) if close else transport.aclose())
+
+
+def goodbye(transport: Transport) -> tuple[int, str] | None:
+    """Return the close code and the reason that the peer gave when it hung up, if it did."""
+    return cast("tuple[int, str] | None", _known(transport, Line.goodbye, None))
 
 
 def _known(transport: Transport, attribute: Any, default: Any) -> Any:
