@@ -44,6 +44,11 @@ class Fold:
         self._draft = Draft(transcript)
         self._recent: deque[Envelope] = deque(maxlen=_COMPARED)
 
+    @property
+    def seq(self) -> int:
+        """The last record folded."""
+        return self._draft.seq
+
     def apply(self, record: Envelope) -> None:
         """Fold one record. Never raises for what a record says."""
         draft = self._draft
