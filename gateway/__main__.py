@@ -1,0 +1,5 @@
+"""`python -m gateway` is `hermes-gateway`."""
+
+from gateway.cli import main
+
+main()
