@@ -1,0 +1,15 @@
+"""Renderers: a transcript as text, pure, for eyes and for golden files."""
+
+from replay.render.options import DEFAULT, PROFILES, SNAPSHOT, Profile, TextOptions
+from replay.render.renderer import Renderer
+from replay.render.text import render_text
+
+__all__ = [
+    "DEFAULT",
+    "PROFILES",
+    "SNAPSHOT",
+    "Profile",
+    "Renderer",
+    "TextOptions",
+    "render_text",
+]

@@ -1,0 +1,113 @@
+"""What frames the entries: the session's head, a rule a turn, a foot that says what is not shown.
+
+Above this module: `text`. Below it: `layout`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from replay.entries import AnyEntry, User
+from replay.pieces import Json
+from replay.render.clean import clean_line
+from replay.render.figures import clock, counted, grouped, offset, seconds, stamp
+from replay.render.layout import Passage
+from replay.render.scene import Scene
+from replay.transcript import Transcript, Turn
+
+_OUTCOMES: Final = {
+    "complete": None,
+    "settled": None,
+    "max_tokens": "token limit",
+    "max_turn_requests": "request limit",
+}
+
+
+def head(scene: Scene) -> Iterator[Passage]:
+    """Yield the lines above the first turn: what session, whose, when and how much."""
+    layout, transcript = scene.layout, scene.transcript
+    if not layout.options.profile.head:
+        return
+    info = transcript.info
+    parts = (info.name,) if info.name else (info.agent, info.agent_version)
+    agent = " ".join(clean_line(part) for part in parts if part)
+    lines = [
+        layout.facts(clean_line(transcript.session), clean_line(transcript.title or "untitled")),
+        layout.facts(
+            agent, *(clean_line(part or "") for part in (info.model, info.cwd, info.branch))
+        ),
+        layout.facts(*_totals(transcript)),
+    ]
+    yield Passage([line for line in lines if line])
+
+
+def turn_rule(turn: Turn, scene: Scene) -> Passage:
+    """Return the rule above a turn: number, time, queued prompts that it answers, outcome."""
+    layout = scene.layout
+    options = layout.options
+    moment = None
+    if options.profile.times and options.time != "none":
+        start = scene.transcript.t0
+        moment = clock(turn.t0) if options.time == "utc" else offset(turn.t0, start)
+    outcome = _OUTCOMES.get(turn.outcome, turn.outcome)
+    title = layout.facts(f"turn {turn.n}", moment, _queued(turn, scene), outcome)
+    return Passage([layout.rule(title)])
+
+
+def foot(scene: Scene) -> Iterator[Passage]:
+    """Yield what is not shown, if there is any such thing (render.md, rule 7)."""
+    layout, transcript = scene.layout, scene.transcript
+    hidden = [entry for entry in transcript.entries if scene.hidden(entry)]
+    internal = sum(_is_internal(entry) for entry in hidden)
+    counts = [(internal, "internal message"), (len(hidden) - internal, "replaced entry")]
+    if layout.options.profile.transient:
+        counts.insert(0, (sum(transcript.ephemeral.values()), "transient event"))
+        counts.append((len(transcript.diag), "log warning"))
+    told = [_counted(number, noun) for number, noun in counts if number]
+    if told:
+        yield Passage([layout.rule(), *layout.prose(f"{', '.join(told)} not shown", 0)])
+
+
+def _counted(number: int, noun: str) -> str:
+    return counted(number, noun, "replaced entries" if noun == "replaced entry" else None)
+
+
+def _is_internal(entry: AnyEntry) -> bool:
+    return isinstance(entry, User) and entry.internal
+
+
+def _queued(turn: Turn, scene: Scene) -> str | None:
+    """Name the prompts that waited for this turn."""
+    entries = [scene.entries.get(name) for name in turn.prompts]
+    queued = [entry for entry in entries if isinstance(entry, User) and entry.queued]
+    if not queued:
+        return None
+    numbers = (
+        [f"#{entry.first}" for entry in queued] if scene.layout.options.profile.numbers else []
+    )
+    return " ".join(["queued prompt" if len(queued) == 1 else "queued prompts", *numbers])
+
+
+def _totals(transcript: Transcript) -> Iterator[str]:
+    if transcript.seq:
+        yield stamp(transcript.t0)
+    yield counted(len(transcript.turns), "turn")
+    yield counted(transcript.seq, "event")
+    if transcript.t1 > transcript.t0:
+        yield seconds(transcript.t1 - transcript.t0)
+    yield from _usage(transcript.usage)
+
+
+def _usage(usage: Mapping[str, Json]) -> Iterator[str]:
+    """Yield tokens and cost: ACP's `used` of `size`, Hermes's `total`, either's cost."""
+    match usage:
+        case {"used": int(used), "size": int(size)}:
+            yield f"{grouped(used)} of {grouped(size)} context"
+        case {"total": int(total)}:
+            yield f"{grouped(total)} tokens"
+    match usage:
+        case {"cost": {"amount": int() | float() as amount, "currency": str(currency)}}:
+            yield f"${amount:.4f}" if currency == "USD" else f"{amount:.4f} {clean_line(currency)}"
+        case {"cost_usd": int() | float() as amount}:
+            yield f"${amount:.4f}"

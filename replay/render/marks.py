@@ -1,0 +1,135 @@
+"""Everything beside the conversation: notices, errors, changes of the session, interrupts, gaps.
+
+Above this module: `text`. Below it: `layout`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from replay.entries import Error, Gap, Interrupt, Notice, Subagent, System, Unknown
+from replay.pieces import Json
+from replay.render.clean import clean, clean_line
+from replay.render.figures import counted, grouped
+from replay.render.layout import Layout, Passage
+from replay.render.scene import Scene
+
+_UNNAMED: Final = frozenset({"review", "background", "btw", "process", "goal"})
+"""Tags whose text speaks for itself."""
+
+
+def notice_passage(notice: Notice, scene: Scene) -> Passage:
+    """Show a message beside the conversation."""
+    layout = scene.layout
+    level = clean_line(notice.level)
+    label = layout.glyphs.notice + (f" {level}" if level not in {"", "info"} else "")
+    facts = (
+        _times(notice.times, layout),
+        "cleared" if notice.cleared else None,
+    )
+    return Passage(_labelled(label, notice.text, layout, *facts))
+
+
+def error_passage(error: Error, scene: Scene) -> Passage:
+    """Show a failure, and what to do about it."""
+    layout = scene.layout
+    facts = (
+        error.cls if error.cls != "other" else None,
+        f"code {clean_line(error.code)}" if error.code else None,
+        "may be tried again" if error.retryable else None,
+        _times(error.times, layout),
+    )
+    lines = [f"{layout.glyphs.error} error{layout.behind(*facts)}", *layout.prose(error.text)]
+    if error.hint:
+        lines += layout.prose(f"{layout.glyphs.arrow} {_advice(error.hint)}")
+    return Passage(lines)
+
+
+def system_passage(system: System, scene: Scene) -> Passage:
+    """Show a change of the session itself."""
+    layout = scene.layout
+    tag = "" if system.tag in _UNNAMED else clean_line(system.tag)
+    label = f"{layout.glyphs.session} {tag}".rstrip()
+    open_ = None if system.done else "not finished"
+    return Passage(_labelled(label, system.text, layout, open_))
+
+
+def subagent_passage(agent: Subagent, scene: Scene) -> Passage:
+    """Show work that was given away: its tools, its notes, what came of it."""
+    layout = scene.layout
+    marks = layout.glyphs
+    mark = {"completed": marks.ok, "failed": marks.failed, "error": marks.failed}.get(
+        agent.status, marks.stopped if agent.status in {"interrupted", "cancelled"} else marks.open
+    )
+    facts = layout.facts(
+        clean_line(agent.status) if mark in {marks.open, marks.stopped} else None,
+        counted(len(agent.tools), "tool") if agent.tools else None,
+        "start not recorded" if agent.orphan else None,
+        layout.duration(agent.t1 - agent.t0),
+    )
+    lead = f"{marks.subagent * (agent.depth + 1)}{mark} "
+    lines = layout.tool_line(lead, clean_line(agent.goal or "sub-agent"), facts)
+    lines += layout.gutter(clean_line(tool) for tool in agent.tools)
+    for note in agent.notes:
+        lines += layout.quoted(note)
+    return Passage([*lines, *layout.prose(agent.summary or "")])
+
+
+def interrupt_passage(interrupt: Interrupt, scene: Scene) -> Passage:
+    """Show that somebody stopped the turn."""
+    layout = scene.layout
+    by = f"by {clean_line(interrupt.by)}" if interrupt.by else None
+    label = f"{layout.glyphs.interrupt} interrupt requested{layout.behind(by)}"
+    return Passage(layout.headed(label, interrupt.text))
+
+
+def unknown_passage(unknown: Unknown, scene: Scene) -> Passage:
+    """Show a record that there is no rule for, on one line; how long it is if that was clipped."""
+    layout = scene.layout
+    payload = clean_line(json.dumps(_within(unknown), ensure_ascii=False))
+    label = f"{layout.glyphs.unknown} {clean_line(unknown.type)}"
+    lines = layout.headed(label, payload)
+    if len(lines) > 1:
+        lines = [label, *layout.gutter([payload])]
+    problem = f"not understood: {clean_line(unknown.problem)}" if unknown.problem else ""
+    return Passage([*lines, *layout.prose(problem)])
+
+
+def gap_passage(gap: Gap, scene: Scene) -> Passage:
+    """Show that events are missing."""
+    layout = scene.layout
+    where = f"#{gap.begin}-{gap.end}" if gap.begin is not None and gap.end is not None else None
+    facts = (
+        f"{counted(gap.lost, 'event')} lost" if gap.lost is not None else "events lost",
+        where if layout.options.profile.numbers else None,
+        clean_line(gap.reason or ""),
+    )
+    return Passage([f"{layout.glyphs.gap} gap{layout.behind(*facts)}"])
+
+
+def _within(unknown: Unknown) -> Json:
+    """Return what an unknown record holds beside its type; an ACP update stands in `update`."""
+    match unknown.payload:
+        case {"update": {"sessionUpdate": unknown.type, **members}, **others}:
+            return members | others
+    return unknown.payload
+
+
+def _labelled(label: str, text: str, layout: Layout, *facts: str | None) -> list[str]:
+    """Return *label* and a text on one line if they fit, else the text as a body."""
+    line = f"{label} {clean_line(text)}"
+    if "\n" not in clean(text).strip("\n"):
+        lines = layout.headed(line, "", *facts)
+        if not layout.cells or len(lines[0]) <= layout.cells:
+            return lines
+    return [label + layout.behind(*facts), *layout.prose(text)]
+
+
+def _times(times: int, layout: Layout) -> str | None:
+    return f"{layout.glyphs.times}{grouped(times)}" if times > 1 else None
+
+
+def _advice(hint: str) -> str:
+    """Return a hint as an instruction: a command is to be run, a sentence is one already."""
+    return hint if hint[:1].isupper() else f"run: {hint}"

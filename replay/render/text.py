@@ -1,0 +1,110 @@
+"""A transcript as plain text: the page from its head to its foot.
+
+Above this module: `replay.cli`, `snapshots`, through the package root. Below it: one module a
+kind of entry.
+
+Pure: equal transcripts and options give equal text, on every machine. The rules are numbered in
+render.md; UTF-8, LF, one newline at the end, no blanks at the ends of lines, no tabs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from replay.entries import (
+    Agent,
+    AnyEntry,
+    Ask,
+    Error,
+    Gap,
+    Interrupt,
+    Notice,
+    Plan,
+    Subagent,
+    System,
+    Thought,
+    Tool,
+    Unknown,
+    User,
+)
+from replay.render.asks import ask_passage
+from replay.render.head import foot, head, turn_rule
+from replay.render.layout import Passage
+from replay.render.marks import (
+    error_passage,
+    gap_passage,
+    interrupt_passage,
+    notice_passage,
+    subagent_passage,
+    system_passage,
+    unknown_passage,
+)
+from replay.render.options import TextOptions
+from replay.render.scene import Scene
+from replay.render.speech import agent_passage, plan_passage, thought_passage, user_passage
+from replay.render.tools import tool_passage
+from replay.transcript import Transcript
+
+_PASSAGES: Final[Mapping[type, Callable[[Any, Scene], Passage]]] = {
+    User: user_passage,
+    Agent: agent_passage,
+    Thought: thought_passage,
+    Tool: tool_passage,
+    Plan: plan_passage,
+    Ask: ask_passage,
+    Notice: notice_passage,
+    Error: error_passage,
+    System: system_passage,
+    Subagent: subagent_passage,
+    Interrupt: interrupt_passage,
+    Unknown: unknown_passage,
+    Gap: gap_passage,
+}
+
+
+def render_text(transcript: Transcript, options: TextOptions = TextOptions()) -> str:  # noqa: B008 - frozen
+    """Return *transcript* as text; nothing but the arguments has a say in it."""
+    scene = Scene.of(transcript, options)
+    passages = [passage for passage in _page(scene) if passage.lines]
+    if not passages:
+        return f"{scene.layout.glyphs.session} nothing recorded\n"
+    return "\n".join(_spaced(passages)) + "\n"
+
+
+def _page(scene: Scene) -> Iterator[Passage]:
+    yield from head(scene)
+    turns = iter(scene.transcript.turns)
+    turn = next(turns, None)
+    for entry in scene.transcript.entries:
+        while turn is not None and entry.turn is not None and turn.n <= entry.turn:
+            yield turn_rule(turn, scene)
+            turn = next(turns, None)
+        if not scene.hidden(entry):
+            yield _numbered(entry, scene)
+    while turn is not None:
+        yield turn_rule(turn, scene)
+        turn = next(turns, None)
+    yield from foot(scene)
+
+
+def _numbered(entry: AnyEntry, scene: Scene) -> Passage:
+    if isinstance(entry, Ask) and scene.nested(entry):
+        return Passage([])
+    passage = _PASSAGES[type(entry)](entry, scene)
+    options = scene.layout.options
+    if not (options.seq and options.profile.numbers and passage.lines):
+        return passage
+    span = f"#{entry.first}" + (f"-{entry.last}" if entry.last != entry.first else "")
+    return Passage([f"{passage.lines[0]}  {span}", *passage.lines[1:]], passage.tool)
+
+
+def _spaced(passages: list[Passage]) -> Iterator[str]:
+    """Yield the lines with a blank one between passages, none behind a tool of one line (rule 3)."""
+    before: Passage | None = None
+    for passage in passages:
+        close = before is not None and before.tool and passage.tool and len(before.lines) == 1
+        if before is not None and not close:
+            yield ""
+        yield from passage.lines
+        before = passage

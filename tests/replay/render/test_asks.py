@@ -1,0 +1,112 @@
+"""Questions to the user, standing by themselves (render.md, rule 6; R077)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from replay.entries import Ask
+from replay.pieces import Option, Question
+from replay.render import SNAPSHOT, TextOptions
+
+Make = Callable[..., Any]
+Show = Callable[..., list[str]]
+
+_CHOICES = tuple(
+    Option(id=str(n), label=label) for n, label in enumerate(["teal", "crimson", "鶯色"])
+)
+
+
+def _ask(make: Make, **fields: Any) -> Ask:
+    ask: Ask = make(Ask, **{"ask_id": "srq-1", "method": "m", "what": "clarify"} | fields)
+    return ask
+
+
+def test_every_choice_has_a_line_and_the_picked_one_a_dot(make: Make, show: Show) -> None:
+    """Render rule 6: `(•) picked  ( ) other`; an answer by label counts as one by id."""
+    question = Question(id="q0", text="Which colour?", options=_CHOICES, answer=("鶯色",))
+
+    assert show(_ask(make, state="answered", questions=(question,))) == [
+        "◆ question",
+        "  Which colour?",
+        "    ( ) teal",
+        "    ( ) crimson",
+        "    (•) 鶯色",
+    ]
+
+
+def test_an_answer_of_ones_own_is_shown_beside_the_choices(make: Make, show: Show) -> None:
+    """Free text is an answer like others; so is one to a question without choices."""
+    own = Question(id="q0", text="Which?", options=_CHOICES[:1], answer=("blue, please",))
+    free = Question(id="q1", text="Why?", answer=("Because.",))
+    skipped = Question(id="q2", text="When?", options=_CHOICES[:1], skipped=True)
+
+    assert show(_ask(make, state="answered", questions=(own, free, skipped))) == [
+        "◆ question",
+        "  Which?",
+        "    ( ) teal",
+        "    (•) blue, please",
+        "  Why?",
+        "    → Because.",
+        "  When?",
+        "    ( ) teal",
+        "    skipped",
+    ]
+
+
+def test_an_approval_shows_the_whole_command(make: Make, show: Show) -> None:
+    """What is approved is never cut; its choices stand on one line."""
+    command = "rm -rf build && " * 6 + "true"
+    options = tuple(Option(id=c, label=c) for c in ("once", "session", "always", "deny"))
+    ask = _ask(
+        make,
+        what="approval",
+        title="deletes files",
+        text=command,
+        state="answered",
+        questions=(Question(id="choice", text="", options=options, answer=("deny",)),),
+    )
+
+    lines = show(ask)
+    assert lines[0] == "◆ approval · deletes files"
+    assert " ".join(line.removeprefix("  │ ") for line in lines[1:-1]) == command
+    assert lines[-1] == "    ( ) once  ( ) session  ( ) always  (•) deny"
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "shown"),
+    [
+        ("open", None, "◆ question · waiting"),
+        ("expired", "timeout", "◆ question · expired: timeout"),
+        ("withdrawn", "interrupted", "◆ question · withdrawn: interrupted"),
+        ("resolved", "resolved", "◆ question · resolved"),
+        ("failed", "-32601", "◆ question · failed: -32601"),
+        ("answered", None, "◆ question"),
+    ],
+)
+def test_how_it_ended_is_told(
+    make: Make, show: Show, state: str, reason: str | None, shown: str
+) -> None:
+    """R077: timed out, cancelled, resolved elsewhere and failed are different words."""
+    assert show(_ask(make, state=state, reason=reason))[0] == shown
+
+
+def test_late_answers_are_noted(make: Make, show: Show) -> None:
+    """F "request withdrawn, then answered": withdrawn stays, the late answer is noted."""
+    ask = _ask(make, state="withdrawn", late_answers=({"choice": "once"},))
+
+    assert show(ask) == ["◆ question · withdrawn", '    late answer: {"choice": "once"}']
+
+
+def test_many_choices_on_a_line_wrap(make: Make, show: Show) -> None:
+    """A row of choices is broken between choices, never within one."""
+    options = tuple(Option(id=str(n), label=f"choice number {n}") for n in range(5))
+    ask = _ask(make, what="permission", questions=(Question(id="q", text="", options=options),))
+
+    assert show(ask, options=TextOptions(profile=SNAPSHOT, width=50))[1:] == [
+        "    ( ) choice number 0  ( ) choice number 1",
+        "    ( ) choice number 2  ( ) choice number 3",
+        "    ( ) choice number 4",
+    ]
