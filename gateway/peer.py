@@ -150,6 +150,10 @@ class Peer:
         if self._outbox.closed:
             raise PeerGone(method)
 
+    async def flushed(self) -> None:
+        """Return once everything that was given to be sent has left."""
+        await self._outbox.emptied()
+
     async def hang_up(self, code: int = Closing.NORMAL, reason: str = "") -> None:
         """End the conversation at once; `run` returns."""
         await hang_up(self._transport, code, reason)
@@ -246,6 +250,7 @@ class Peer:
         slow = await self._outbox.stalled(lambda: taken(self._transport))
         log.warning("a peer is too slow: %s", slow)
         line.cancel_scope.cancel()
+        self._lose()
         with anyio.CancelScope(shield=True):
             await self.hang_up(Closing.TOO_SLOW, "too slow")
 

@@ -17,6 +17,7 @@ from anyio.abc import ObjectStream
 from websockets.asyncio.client import connect
 from websockets.asyncio.connection import Connection
 from websockets.exceptions import ConnectionClosed, ConnectionClosedOK, InvalidHandshake, InvalidURI
+from websockets.protocol import State
 
 from gateway.auth import Token
 from gateway.errors import CannotConnect, Closing
@@ -96,6 +97,8 @@ class WebSocketTransport(ObjectStream[bytes]):
         return (close.code, close.reason) if close else None
 
     async def _hang_up(self, code: int, reason: str) -> None:
+        if self._connection.state is State.CLOSED:
+            return
         with anyio.CancelScope(shield=True), anyio.move_on_after(_PATIENCE) as waiting:
             await self._connection.close(code, reason)
         if waiting.cancelled_caught:  # it does not read, so it will not say goodbye either
