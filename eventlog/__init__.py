@@ -1,7 +1,15 @@
 """A durable, sequenced, append-only log of session events."""
 
-from eventlog import codec
+from eventlog import codec, exits
 from eventlog.capture import ImportedSession, read_capture
+from eventlog.cassette import (
+    CassetteHeader,
+    Imported,
+    export_cassette,
+    import_cassette,
+    is_cassette,
+    read_cassette,
+)
 from eventlog.errors import (
     BadCassette,
     EventLogError,
@@ -22,13 +30,17 @@ from eventlog.event import (
     Seq,
     SessionId,
     Span,
+    event_of,
     line,
     on_the_wire,
     parse,
     seq_of,
     valid_session_id,
 )
+from eventlog.location import log_location, open_log, open_reader
 from eventlog.memory import MemoryStore
+from eventlog.naming import sessions_named
+from eventlog.printing import printable
 from eventlog.recorders import (
     AcpRecorder,
     Direction,
@@ -41,7 +53,7 @@ from eventlog.recorders import (
     Unrecorded,
 )
 from eventlog.sqlite import SqliteReader, SqliteStore
-from eventlog.store import Catalogue, EventSource, EventStore, Log, Page, SessionRow
+from eventlog.store import Catalogue, EventSource, EventStore, Log, LogReader, Page, SessionRow
 from eventlog.subscription import CaughtUp, subscribe
 
 __all__ = [
@@ -49,6 +61,7 @@ __all__ = [
     "START",
     "AcpRecorder",
     "BadCassette",
+    "CassetteHeader",
     "Catalogue",
     "CaughtUp",
     "Direction",
@@ -60,10 +73,12 @@ __all__ = [
     "EventStore",
     "ForeignDatabase",
     "HistoryTruncated",
+    "Imported",
     "ImportedSession",
     "InvalidSessionId",
     "Log",
     "LogBusy",
+    "LogReader",
     "LogUnavailable",
     "Malformed",
     "MemoryStore",
@@ -83,11 +98,22 @@ __all__ = [
     "Unrecorded",
     "WrongExpectedVersion",
     "codec",
+    "event_of",
+    "exits",
+    "export_cassette",
+    "import_cassette",
+    "is_cassette",
     "line",
+    "log_location",
     "on_the_wire",
+    "open_log",
+    "open_reader",
     "parse",
+    "printable",
     "read_capture",
+    "read_cassette",
     "seq_of",
+    "sessions_named",
     "subscribe",
     "valid_session_id",
 ]

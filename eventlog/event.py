@@ -33,6 +33,11 @@ GATEWAY: Final = SessionId("@gateway")
 """Events that belong to no session are recorded here (P-12)."""
 
 _SESSION_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}\Z")
+_STRING: Final = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
+_TOKEN: Final = re.compile(_STRING + rb"|[{}]")
+_LINE: Final = re.compile(rb'\{"seq":[0-9]+,"ts":[0-9]+,"type":' + _STRING + rb',"payload":(?=\{)')
+_SPACING: Final = re.compile(rb"[\r\n\t]")
+_OWN: Final = frozenset({"seq", "ts", "type", "payload", "session_id"})
 _RESERVED: Final = frozenset({"seq", "ts", "type", "payload", "session_id", "origin"})
 
 
@@ -65,6 +70,10 @@ class Event:
     type: str
     payload: bytes = b"{}"
     rest: bytes = b""
+
+    def __post_init__(self) -> None:
+        if b"\n" in self.payload or b"\n" in self.rest:
+            raise Malformed(f"a {self.type} holds a line break: the log keeps one event a line")
 
     @classmethod
     def of(
@@ -102,6 +111,30 @@ def line(seq: int, ts: int, event: Event) -> bytes:
     )
 
 
+def event_of(text: bytes) -> tuple[int, Event]:
+    """Return the `ts` and the event that a line was made of: the inverse of `line`.
+
+    A line in the log's own form keeps its bytes; any other spelling of one is printed again.
+
+    Raises:
+        Malformed: it is not the JSON text of an event.
+
+    """
+    value = codec.loads(text)
+    _check(value)
+    if (found := _LINE.match(text)) and not _SPACING.search(text):
+        end = _end_of_object(text, found.end())
+        event = Event(value["type"], text[found.end() : end], text[end:-1])
+        if line(value["seq"], value["ts"], event) == text and not _names_twice(event.rest):
+            return value["ts"], event
+    rest = {key: item for key, item in value.items() if key not in _OWN}
+    return value["ts"], Event(
+        value["type"],
+        codec.dumps(value["payload"]),
+        b"," + codec.dumps(rest)[1:-1] if rest else b"",
+    )
+
+
 def seq_of(text: bytes) -> Seq:
     """Return the number that a line of the log carries, without parsing the rest."""
     return Seq(int(text[7 : text.index(b",", 7)]))
@@ -115,11 +148,9 @@ def parse(text: bytes) -> Envelope:
 
     """
     value = codec.loads(text)
-    match value:
-        case {"seq": int(), "ts": int(), "type": str(), "payload": dict()}:
-            envelope: Envelope = codec.restore_blobs(value) if b"$blob" in text else value
-            return envelope
-    raise Malformed("not an event: seq, ts, type and payload are needed")
+    _check(value)
+    envelope: Envelope = codec.restore_blobs(value) if b"$blob" in text else value
+    return envelope
 
 
 def on_the_wire(session_id: SessionId, lines: Iterable[bytes]) -> list[bytes]:
@@ -138,6 +169,30 @@ def valid_session_id(text: object) -> SessionId:
     if isinstance(text, str) and (_SESSION_ID.match(text) or text == GATEWAY):
         return SessionId(text)
     raise InvalidSessionId(text if isinstance(text, str) else repr(text))
+
+
+def _check(value: Any) -> None:
+    match value:
+        case {"seq": int(), "ts": int(), "type": str(), "payload": dict()}:
+            return
+    raise Malformed("not an event: seq, ts, type and payload are needed")
+
+
+def _end_of_object(text: bytes, start: int) -> int:
+    depth = 0
+    for token in _TOKEN.finditer(text, start):
+        if token[0] == b"{":
+            depth += 1
+        elif token[0] == b"}":
+            depth -= 1
+            if depth == 0:
+                return token.end()
+    raise Malformed("the payload has no end")
+
+
+def _names_twice(rest: bytes) -> bool:
+    """Whether *rest* has a second word on what stands before it."""
+    return bool(rest) and not _OWN.isdisjoint(codec.loads(b"{%b}" % rest[1:]))
 
 
 def _stored(value: Mapping[str, Any]) -> bytes:

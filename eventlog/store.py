@@ -127,6 +127,10 @@ class Catalogue(Protocol):
         ...
 
 
+class LogReader(EventSource, Catalogue, Protocol):
+    """A whole log that is only read: what `hermes-replay` runs on."""
+
+
 class Log(EventStore, Catalogue, Protocol):
     """A whole log: what `hermes-gateway serve` runs on."""
 

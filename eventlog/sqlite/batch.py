@@ -37,7 +37,13 @@ class Run(NamedTuple):
     first: int
     last: int
     text: bytes
-    lost: bool = False
+    reason: str = ""
+    """Why they are lost."""
+
+    @property
+    def lost(self) -> bool:
+        """Whether a line stands for what is gone."""
+        return bool(self.reason)
 
     @property
     def size(self) -> int:
@@ -103,7 +109,7 @@ class Sealer:
 
 def _gap(first: int, last: int, ts: int, reason: str) -> Run:
     event = Event.of("log.gap", {"first": first, "last": last, "reason": reason})
-    return Run(first, last, line(last, ts, event), lost=True)
+    return Run(first, last, line(last, ts, event), reason)
 
 
 def _parts(stamped: Sequence[tuple[int, bytes]]) -> Iterator[Sequence[tuple[int, bytes]]]:

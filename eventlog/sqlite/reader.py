@@ -21,6 +21,7 @@ from eventlog.sqlite.batch import Batch, Run, Sealer
 from eventlog.sqlite.checksum import ALGORITHMS, Checksum
 from eventlog.sqlite.faults import translated
 from eventlog.sqlite.files import database
+from eventlog.sqlite.verification import Damage, damages
 from eventlog.store import Page, SessionRow
 
 _POLL: Final = 0.05
@@ -146,6 +147,12 @@ class SqliteReader:
         """Return every session that *name* is the id or an alias of, the id first."""
         with translated(self._path):
             return await catalogue.resolve(self._reader, name)
+
+    async def verify(self, only: SessionId | None = None) -> AsyncGenerator[Damage, None]:
+        """Read everything, or one session, and yield what is damaged or missing."""
+        with translated(self._path):
+            async for damage in damages(self._reader, self._checksum, only):
+                yield damage
 
     async def _version(self) -> int:
         with translated(self._path):

@@ -1,0 +1,52 @@
+"""Rows and events as lines of text that no terminal can be harmed by.
+
+Above this module: `cli`. Below it: `event`, `store`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from eventlog.event import Envelope
+from eventlog.store import SessionRow
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_PAYLOAD: Final = b',"payload":'
+
+
+def listed(rows: Sequence[SessionRow]) -> Iterator[str]:
+    """Yield a line for each session, in columns: id, events, last change, title."""
+    keys = max((len(row.id) for row in rows), default=0)
+    heads = max((len(str(row.head)) for row in rows), default=0)
+    for row in rows:
+        title = "" if row.title is None else f"  {printable(row.title)}"
+        yield f"{row.id:<{keys}}  {row.head:>{heads}}  {when(row.updated)}{title}"
+
+
+def one_line(envelope: Envelope, text: bytes) -> str:
+    """Return an event as a line: number, time, type, and the rest of its line as it stands."""
+    rest = text[text.index(_PAYLOAD) + len(_PAYLOAD) : -1].decode()
+    type_ = printable(envelope["type"])
+    return f"{envelope['seq']:>6}  {when(envelope['ts'])}  {type_}  {printable(rest)}"
+
+
+def when(ts: int) -> str:
+    """Return a time in UTC, to the microsecond; the number itself if no calendar has it."""
+    try:
+        return f"{_EPOCH + timedelta(microseconds=ts):%Y-%m-%dT%H:%M:%S.%fZ}"
+    except OverflowError:
+        return str(ts)
+
+
+def printable(text: str) -> str:
+    r"""Return *text* with every character that is not printable as its JSON escape (`\u001b`)."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else _escape(c) for c in text)
+
+
+def _escape(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
