@@ -23,6 +23,7 @@ from eventlog.recorders import (
     AcpRecorder,
     Direction,
     Entry,
+    HermesRecorder,
     Note,
     Observation,
     Recorder,
@@ -167,13 +168,20 @@ class _Taking:
         return SessionId(f"{self._prefix}-0")
 
     def _new_recorder(self) -> Recorder:
+        source = {"kind": "imported"}
+        opened = {"import": {"sha256": self._capture.sha256}}
+        if self._capture.kind == "hermes":
+            return HermesRecorder(self._name, source, opened=opened, has_history=self._has_history)
         return AcpRecorder(
             self._name,
             self._new_request_id,
-            {"kind": "imported"},
-            opened={"import": {"sha256": self._capture.sha256}},
-            has_history=lambda _: self._start > START,
+            source,
+            opened=opened,
+            has_history=self._has_history,
         )
+
+    def _has_history(self, session_id: SessionId) -> bool:
+        return session_id == self._into and self._start > START
 
     def _name(self, foreign_id: str, call: Mapping[str, Any]) -> SessionId:  # noqa: ARG002 - one of two that a recorder tells
         number = len(self._names) + 1

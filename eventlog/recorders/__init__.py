@@ -1,6 +1,7 @@
 """Recorders: what goes over a wire, turned into events; the same code live and for import."""
 
 from eventlog.recorders.acp import AcpRecorder
+from eventlog.recorders.hermes import HermesRecorder
 from eventlog.recorders.recorder import (
     Direction,
     Entry,
@@ -16,6 +17,7 @@ __all__ = [
     "AcpRecorder",
     "Direction",
     "Entry",
+    "HermesRecorder",
     "NameSession",
     "Note",
     "Observation",

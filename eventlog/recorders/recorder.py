@@ -33,6 +33,9 @@ class Unrecorded(StrEnum):
     WITHHELD = "holds a value that is never recorded (P-33)"
     REPLAYED = "an agent's own replay of what this log already holds: counted in acp.replay"
     RECORDED = "a prompt that whoever sends it has recorded already"
+    PAIRED = "a call that is recorded with its answer, if that accepts it"
+    UNLISTED = "a method not on the reviewed list of those that change a session"
+    UNASKED = "an answer to a call that nobody was seen to make"
     BLANK = "an empty line between two frames"
 
 

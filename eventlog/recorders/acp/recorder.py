@@ -15,7 +15,7 @@ from eventlog.recorders.acp import agent, client
 from eventlog.recorders.acp.line import Line, Recorded
 from eventlog.recorders.acp.places import Places
 from eventlog.recorders.frames import Answer, Call, Frame, Notification, read_frame
-from eventlog.recorders.noise import noise
+from eventlog.recorders.noise import noise, noise_of_client
 from eventlog.recorders.recorder import (
     Direction,
     Entry,
@@ -121,4 +121,4 @@ class AcpRecorder:
 
 
 def _no_frame(direction: Direction, text: bytes) -> Event:
-    return noise(text) if direction == "out" else noise(text, by="client")
+    return noise(text) if direction == "out" else noise_of_client(text)
