@@ -1,0 +1,183 @@
+"""What the gateway's tests are played on: a real server, a real log, recorded agents.
+
+The agents are processes that play a capture (`hermes-gateway play`), the sockets are real; only
+where a test says so is a line made of memory.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from eventlog import SessionId, parse
+from gateway.auth import Token
+from gateway.jsonrpc import Failure, Notification, Reply, Request, dump, parse as parse_frame
+from gateway.live import AgentSpec
+from gateway.methods import Gateway
+from gateway.peer import Peer
+from gateway.serve import gateway_on
+from gateway.server import Server
+from gateway.transports import Transport, connect_websocket, memory_pair, serve_websocket
+
+CAPTURES = Path(__file__).parents[1] / "captures" / "acp"
+TOKEN = Token("a-token-of-the-tests")
+
+QUIET = ("claude049-hello", ["Say hi [[S:hello]]"])
+"""A capture without questions, and its first prompt."""
+
+
+def player(capture: str | Path, *options: str) -> AgentSpec:
+    """Return an agent that plays *capture*: a name, or a file."""
+    file = CAPTURES / f"{capture}.jsonl" if isinstance(capture, str) else capture
+    play = (sys.executable, "-m", "gateway", "play", str(file), "--as", "acp")
+    return AgentSpec(file.stem, (*play, *options))
+
+
+def scripted(name: str, script: str) -> AgentSpec:
+    """Return an agent that runs a few lines of Python."""
+    return AgentSpec(name, (sys.executable, "-c", script))
+
+
+def prompts(capture: str) -> list[Any]:
+    """Return the content of every prompt of a capture, in order."""
+    lines = (CAPTURES / f"{capture}.jsonl").read_bytes().splitlines()
+    frames = [frame for line in lines if (frame := _frame(line))]
+    return [
+        frame["params"]["prompt"] for frame in frames if frame.get("method") == "session/prompt"
+    ]
+
+
+def _frame(line: bytes) -> dict[str, Any] | None:
+    from eventlog import codec
+
+    value = codec.loads(line)
+    return value.get("frame") if value.get("dir") == "in" else None
+
+
+@dataclass
+class RawClient:
+    """A client that keeps every frame as the bytes that came, and answers nothing by itself."""
+
+    line: Transport
+    frames: list[bytes] = field(default_factory=list)
+    _ids: int = 0
+
+    async def ask(self, method: str, params: dict[str, Any] | None = None) -> Any:
+        """Call, and return the result; what comes in between is kept in `frames`.
+
+        Raises:
+            RpcError: the gateway said no.
+
+        """
+        self._ids += 1
+        await self.line.send(dump(Request(self._ids, method, params or {})))
+        while True:
+            match parse_frame(await self.next()):
+                case Reply(id_, result) if id_ == self._ids:
+                    return result
+                case Failure(id_, error) if id_ == self._ids:
+                    raise error
+
+    async def say(self, frame: bytes) -> None:
+        """Send bytes, whatever they are."""
+        await self.line.send(frame)
+
+    async def next(self) -> bytes:
+        """Return the next frame."""
+        frame = await self.line.receive()
+        self.frames.append(frame)
+        return frame
+
+    async def events(self, *, until: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
+        """Return the params of every event from now on, up to the one that *until* is true of."""
+        heard = []
+        while True:
+            match parse_frame(await self.next()):
+                case Notification("event", dict(params)) if "seq" in params:
+                    heard.append(params)
+                    if until(params):
+                        return heard
+
+    async def hear(self, method: str) -> Any:
+        """Return the next notification or request of this method."""
+        while True:
+            match parse_frame(await self.next()):
+                case (Notification(found, _) | Request(_, found, _)) as frame if found == method:
+                    return frame
+
+
+@dataclass
+class Stage:
+    """A gateway, and ways to talk to it."""
+
+    gateway: Gateway
+    server: Server
+    url: str
+
+    @asynccontextmanager
+    async def client(self, **capabilities: Any) -> AsyncGenerator[RawClient, None]:
+        """Connect over a real WebSocket, and say what the client can do."""
+        async with connect_websocket(self.url, TOKEN) as line:
+            client = RawClient(line)
+            await client.next()  # gateway.ready
+            can = {"server_requests": True, "acp_updates": True, **capabilities}
+            await client.ask("client.capabilities", can)
+            yield client
+
+    @asynccontextmanager
+    async def near(self) -> AsyncGenerator[RawClient, None]:
+        """Connect over a line of memory, as a client on stdio would be."""
+        here, there = memory_pair()
+        async with here, there, anyio.create_task_group() as tasks:
+            tasks.start_soon(lambda: self.server.converse(there, asks=True))
+            client = RawClient(here)
+            await client.next()
+            yield client
+            tasks.cancel_scope.cancel()
+
+    async def lines(self, session_id: str) -> list[bytes]:
+        """Return every line of a session, read from the log."""
+        page = await self.gateway.log.read(SessionId(session_id), limit=1_000_000)
+        return page.lines
+
+    async def log(self, session_id: str) -> list[Any]:
+        """Return every event of a session, read from the log."""
+        return [parse(line) for line in await self.lines(session_id)]
+
+
+@asynccontextmanager
+async def staged(folder: Path, *agents: AgentSpec) -> AsyncGenerator[Stage, None]:
+    """Serve on a log in *folder*, with a real WebSocket, until the context is left."""
+    async with gateway_on(folder, {agent.name: agent for agent in agents}) as gateway:
+        server = Server(gateway)
+
+        async def welcome(line: Transport) -> None:
+            await server.converse(line, asks=False)
+
+        async with serve_websocket("127.0.0.1", 0, TOKEN, welcome) as address:
+            yield Stage(gateway, server, address.url)
+
+
+async def allow(client: RawClient, *, kind: str = "allow_once") -> str:
+    """Answer the next permission request as a person would; return its id."""
+    request = await client.hear("session/request_permission")
+    option = next(item for item in request.params["options"] if item["kind"] == kind)
+    result = {"outcome": {"outcome": "selected", "optionId": option["optionId"]}}
+    await client.say(dump(Reply(request.id, result)))
+    return str(request.id)
+
+
+def ended(seq: int) -> Callable[[dict[str, Any]], bool]:
+    """Return a test for the end of the prompt at *seq*."""
+    return lambda params: (
+        params["type"] == "prompt.finished" and params["payload"]["prompt"] == seq
+    )
+
+
+Answerer = Callable[[Any], Awaitable[Any]]
