@@ -90,6 +90,8 @@ def _session_info(draft: Draft, update: Payload) -> None:
     title = shape.maybe_text(update, "title")
     if "title" in update:
         draft.title = title
+    else:
+        draft.count("session_info_update")
 
 
 def _usage(draft: Draft, update: Payload) -> None:

@@ -40,13 +40,11 @@ def call(draft: Draft, payload: Payload) -> None:
 
 def result(draft: Draft, payload: Payload) -> None:
     """Take the result of a remembered call."""
-    waiting = draft.calls.get(_key(payload))
-    said = payload.get("result")
-    if waiting is not None and isinstance(said, dict) and payload.get("error") is None:
+    unread = payload.get("id") is None  # the answer to a frame that could not be read
+    waiting = None if unread else draft.calls.pop(_key(payload), None)
+    if waiting is not None and payload.get("error") is None:
+        said = shape.maybe_mapping(payload, "result") or {}
         RESULTS[waiting["method"]](draft, waiting["params"], said)
-    elif waiting is not None and said is None and payload.get("error") is None:
-        RESULTS[waiting["method"]](draft, waiting["params"], {})
-    draft.calls.pop(_key(payload), None)
     draft.count("acp.result")
 
 

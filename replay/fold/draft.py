@@ -8,27 +8,22 @@ entry shows stands in `Transcript.state`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from replay.entries import (
-    Agent,
     AnyEntry,
     Ask,
     Entry,
     Error,
     Gap,
     Interrupt,
-    Notice,
     Plan,
     Subagent,
-    System,
-    Thought,
     Tool,
     User,
 )
-from replay.fold.lattice import is_working
+from replay.fold.indexes import Indexes
 from replay.fold.row import Row, put
 from replay.fold.screens import Screen
 from replay.pieces import Json
@@ -40,10 +35,11 @@ _SEALING: Final = (Tool, Plan, Ask, Subagent, Error, Interrupt, Gap)
 """Entries that end the text before them; a visible user entry does too."""
 
 
-class Draft:
+class Draft(Indexes):
     """What steps write to. *seq* and *ts* are those of the record at hand."""
 
     def __init__(self, transcript: Transcript) -> None:
+        super().__init__()
         self.base = transcript
         self.seq: int = transcript.seq
         self.ts: int = transcript.t1
@@ -58,23 +54,11 @@ class Draft:
         self.diag = list(transcript.diag)
         self.turns = list(transcript.turns)
         self.screens = {terminal.id: Screen(terminal) for terminal in transcript.terminals}
-        self.rows: list[Row[Any]] = []
-        self.tools: dict[str, Row[Tool]] = {}
-        self.working: dict[int, Row[Tool]] = {}
-        self.asks: dict[str, Row[Ask]] = {}
-        self.waiting: dict[str, Row[Ask]] = {}
-        self.users: dict[str, Row[User]] = {}
-        self.queued: dict[str, Row[User]] = {}
-        self.plans: dict[tuple[str, int | None], Row[Plan]] = {}
-        self.notices: dict[str, Row[Notice]] = {}
-        self.systems: dict[str, Row[System]] = {}
-        self.subagents: dict[str, Row[Subagent]] = {}
-        self.parts: dict[tuple[str, str], int] = {}
         self._named = (0, 0)
         self._dirty: list[Row[Any]] = []
         self._frozen: list[AnyEntry] = list(transcript.entries)
         for place, entry in enumerate(transcript.entries):
-            self._enter(Row(entry, place, shown=True))
+            self.enter(Row(entry, place, shown=True))
         self._load(transcript.state)
 
     def _load(self, state: dict[str, Json]) -> None:
@@ -128,7 +112,7 @@ class Draft:
         row = Row(entry, len(self.rows))
         self._frozen.append(entry)  # type: ignore[arg-type]  # every Entry we make is an AnyEntry
         self._dirty.append(row)
-        self._enter(row)
+        self.enter(row)
         return row
 
     def edit(self, row: Row[Any], **changes: Any) -> None:
@@ -173,48 +157,6 @@ class Draft:
         echo, self.echo = self.echo, None
         if not echo["whole"]:
             self.add(User, text=echo["text"], mid=echo["mid"])
-
-    def _enter(self, row: Row[Any]) -> None:
-        """Put *row* into the list and into the indexes of its kind."""
-        self.rows.append(row)
-        if (index := _INDEXING.get(type(row.entry))) is not None:
-            index(self, row)
-
-    def _index_tool(self, row: Row[Tool]) -> None:
-        self.tools[row.entry.tool_id] = row
-        if is_working(row.entry.status):
-            self.working[row.place] = row
-
-    def _index_said(self, row: Row[Agent] | Row[Thought]) -> None:
-        said = row.entry
-        if said.mid is not None:
-            key = (said.kind, said.mid)
-            self.parts[key] = max(said.part, self.parts.get(key, 0))
-
-    def _index_user(self, row: Row[User]) -> None:
-        user = row.entry
-        self.users[user.id] = row
-        if user.queued and user.for_turn is None and user.rejected is None:
-            self.queued[user.id] = row
-
-    def _index_ask(self, row: Row[Ask]) -> None:
-        self.asks[row.entry.ask_id] = row
-        if row.entry.state == "open":
-            self.waiting[row.entry.ask_id] = row
-
-    def _index_plan(self, row: Row[Plan]) -> None:
-        self.plans[row.entry.plan_id, row.entry.turn] = row
-
-    def _index_notice(self, row: Row[Notice]) -> None:
-        if row.entry.key is not None:
-            self.notices[row.entry.key] = row
-
-    def _index_system(self, row: Row[System]) -> None:
-        if row.entry.key is not None:
-            self.systems[row.entry.key] = row
-
-    def _index_subagent(self, row: Row[Subagent]) -> None:
-        self.subagents[row.entry.key] = row
 
     # -- everything beside entries ---------------------------------------------------------------
 
@@ -289,18 +231,6 @@ class Draft:
             return "running"
         return "idle"
 
-
-_INDEXING: Final[dict[type, Callable[[Draft, Any], None]]] = {
-    Tool: Draft._index_tool,  # noqa: SLF001 - the class's own table
-    Agent: Draft._index_said,  # noqa: SLF001
-    Thought: Draft._index_said,  # noqa: SLF001
-    User: Draft._index_user,  # noqa: SLF001
-    Ask: Draft._index_ask,  # noqa: SLF001
-    Plan: Draft._index_plan,  # noqa: SLF001
-    Notice: Draft._index_notice,  # noqa: SLF001
-    System: Draft._index_system,  # noqa: SLF001
-    Subagent: Draft._index_subagent,  # noqa: SLF001
-}
 
 _PLACES: Final = frozenset({"tail", "turn"})
 """State that may be 0."""

@@ -22,7 +22,10 @@ _AUTH_WORDS: Final = (
     "not authenticated",
     "login required",
 )
-_AUTH_CODE: Final = "-32000"
+_AUTH_CODES: Final = frozenset({"-32000", "401"})
+"""ACP's code, and the HTTP status that gemini sends in its place."""
+_AUTH_MEMBERS: Final = ("errorType", "errorKind")
+"""Where agents say what sort of error it is; claude: `authentication_failed`."""
 
 
 def error(
@@ -61,7 +64,11 @@ def _same_error(draft: Draft, text: str) -> Row[Error] | None:
 
 
 def _is_auth(text: str, code: str | None, data: Json) -> bool:
-    if code == _AUTH_CODE or (isinstance(data, dict) and data.get("errorType") == "auth"):
+    if code in _AUTH_CODES:
+        return True
+    if isinstance(data, dict) and any(
+        str(data.get(key, "")).startswith("auth") for key in _AUTH_MEMBERS
+    ):
         return True
     said = text.lower()
     return any(words in said for words in _AUTH_WORDS)

@@ -107,14 +107,23 @@ def _end(draft: Draft, stop: str, failure: Payload | None) -> None:
     if failure is None:
         finish_as(draft, stop)
         return
-    message = failure.get("message")
     error(
         draft,
-        message if isinstance(message, str) else "The agent answered with an error",
+        _told(failure),
         code=str(failure["code"]) if "code" in failure else None,
         data=failure.get("data"),
     )
     finish_turn(draft, "error")
+
+
+def _told(failure: Payload) -> str:
+    """Return the message of an error, and the details that some agents have beside it."""
+    message = failure.get("message")
+    words = [message if isinstance(message, str) else "The agent answered with an error"]
+    match failure.get("data"):
+        case {"details": str(details)} if details not in words[0]:
+            words.append(details)
+    return ": ".join(words)
 
 
 def _usage(result: Payload) -> dict[str, Json]:

@@ -55,14 +55,20 @@ def _learn(draft: Draft, known: Mapping[str, Any]) -> None:
 
 
 def read_setup(said: Payload) -> Payload:
-    """Return mode, model and options of an answer or an opening: nothing is written (F-L8)."""
+    """Return mode, model and options of an answer or an opening: nothing is written (F-L8).
+
+    Codex names its model twice, `gpt[medium]` among the models and `gpt` among the options; later
+    it tells only of the option.
+    """
     modes = shape.maybe_mapping(said, "modes") or {}
     models = shape.maybe_mapping(said, "models") or {}
     key = "config_options" if "config_options" in said else "configOptions"
+    options = read_options(said, key)
+    model = next((value for _, category, value in options if category == "model"), None)
     return {
         "mode": shape.maybe_text(modes, "currentModeId"),
-        "model": shape.maybe_text(models, "currentModelId"),
-        "options": read_options(said, key),
+        "model": None if model else shape.maybe_text(models, "currentModelId"),
+        "options": options,
     }
 
 

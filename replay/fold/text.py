@@ -14,7 +14,7 @@ from typing import Any, Final
 from replay.entries import Agent, Thought, User
 from replay.fold.draft import Draft
 from replay.fold.row import Row
-from replay.fold.strings import normal
+from replay.fold.strings import joined, normal
 from replay.fold.turns import finish_turn, start_turn
 from replay.pieces import Block
 
@@ -30,6 +30,14 @@ def say(draft: Draft, kind: type[Agent | Thought], text: str, mid: str | None = 
         row = _open(draft, kind, mid)
     row.chunks.append(text)
     draft.touch(row)
+    if row.entry.hidden:
+        _show_if_new(draft, row)
+
+
+def _show_if_new(draft: Draft, row: Row[Agent]) -> None:
+    """Show a late message as soon as it says what its turn has not said."""
+    said = [other for other in agent_rows(draft, row.entry.turn) if not other.entry.late]
+    draft.mark(row, hidden=repeats(row.text, said))
 
 
 def attach(draft: Draft, kind: type[Agent | Thought], block: Block, mid: str | None = None) -> None:
@@ -37,7 +45,7 @@ def attach(draft: Draft, kind: type[Agent | Thought], block: Block, mid: str | N
     row = draft.tail
     if row is None or type(row.entry) is not kind or row.entry.mid != mid:
         row = _open(draft, kind, mid)
-    draft.edit(row, blocks=(*row.entry.blocks, block))
+    draft.edit(row, blocks=(*row.entry.blocks, block), hidden=False)
 
 
 def _open(draft: Draft, kind: type[Any], mid: str | None) -> Row[Any]:
@@ -46,7 +54,7 @@ def _open(draft: Draft, kind: type[Any], mid: str | None) -> Row[Any]:
     if mid is not None:
         fields["part"] = draft.parts.get((_KIND[kind], mid), 0) + 1
     if kind is Agent and draft.turn is None and draft.turns:
-        fields["late"] = True
+        fields |= {"late": True, "hidden": True}
     draft.lively = True
     row = draft.add(kind, **fields)
     draft.tail = row
@@ -86,8 +94,8 @@ def user_chunk(draft: Draft, part: str | Block, mid: str | None) -> None:
     row = draft.tail
     if row is not None and type(row.entry) is User and row.entry.mid == mid:
         _continue_user(draft, row, part)
-    elif not (row is None and _echoes(draft, part, mid)):
-        _new_user(draft, part, mid)
+    elif row is not None or not _echoes(draft, part, mid):
+        _new_user(draft, _with_echo(draft, part, mid), mid)
 
 
 def _continue_user(draft: Draft, row: Row[User], part: str | Block) -> None:
@@ -126,13 +134,28 @@ def _echoes(draft: Draft, part: str | Block, mid: str | None) -> bool:
         return False
     if isinstance(part, Block):
         return part in row.entry.blocks
-    heard = (draft.echo or {}).get("text", "") + part
-    if not row.text.startswith(heard):
+    if draft.echo and draft.echo["mid"] != mid:
+        draft.settle_echo()
+    heard = joined(draft.echo["text"] if draft.echo else "", [part])
+    if not row.text.startswith(_without_half(heard)):
         return False
     draft.echo = {"text": heard, "mid": mid, "whole": row.text == heard}
     if row.text == heard and mid is not None:
         draft.mark(row, mid=mid)
     return True
+
+
+def _without_half(text: str) -> str:
+    """Return *text* without the half of a character that ends it."""
+    return text[:-1] if "\ud800" <= text[-1:] <= "\udbff" else text
+
+
+def _with_echo(draft: Draft, part: str | Block, mid: str | None) -> str | Block:
+    """Return *part* with what was taken for an echo before it, if it is of the same message."""
+    if draft.echo is None or draft.echo["mid"] != mid or isinstance(part, Block):
+        return part
+    heard, draft.echo = draft.echo["text"], None
+    return joined(heard, [part])
 
 
 def _last_prompt(draft: Draft) -> Row[User] | None:
