@@ -1,0 +1,169 @@
+"""The wire's shapes: every method, question and notification, in one registry.
+
+Above this package: the methods, which get params that have been read. Below it: pydantic. Checked
+both ways: nothing is served without a contract, no contract stands for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contracts.contract import Contract
+from gateway.contracts.events import (
+    Extent,
+    SessionEventsSince,
+    SessionEventsSinceResult,
+    SessionEventsSubscribe,
+    SessionEventsUnsubscribe,
+    SessionEventsUnsubscribeResult,
+    SessionTranscript,
+    SessionTranscriptResult,
+)
+from gateway.contracts.line import (
+    Alive,
+    ClientCapabilities,
+    ClientCapabilitiesResult,
+    GatewayAuthenticate,
+    GatewayPing,
+)
+from gateway.contracts.notifications import (
+    EventNotification,
+    GatewayReady,
+    SessionCaughtUp,
+    SessionDeleted,
+    SessionEventsReset,
+)
+from gateway.contracts.prompts import PromptSubmit, PromptSubmitResult
+from gateway.contracts.requests import (
+    HERMES_QUESTIONS,
+    ApprovalRequest,
+    ApprovalResult,
+    ClarifyRequest,
+    ClarifyResult,
+    FreeResult,
+    PermissionRequest,
+    PermissionResult,
+    Question,
+)
+from gateway.contracts.sessions import (
+    SessionActivate,
+    SessionClose,
+    SessionCloseResult,
+    SessionCreate,
+    SessionInterrupt,
+    SessionInterruptResult,
+    SessionList,
+    SessionListResult,
+    SessionResume,
+    Snapshot,
+)
+from gateway.errors import Code, RpcError
+
+
+def _named(*contracts: Contract) -> Mapping[str, Contract]:
+    return {contract.name: contract for contract in contracts}
+
+
+_KNOWN: Final = frozenset({Code.SESSION_NOT_FOUND, Code.LOG_UNAVAILABLE})
+"""What every method that names a session may answer."""
+
+_LIVE: Final = _KNOWN | {Code.NOT_LIVE}
+
+COMMON_ERRORS: Final = frozenset(
+    {Code.INVALID_PARAMS, Code.UNKNOWN_KEY, Code.INTERNAL_ERROR, Code.GOING_AWAY}
+)
+"""What every method may answer."""
+
+CONTRACTS: Final = _named(
+    Contract(
+        "client.capabilities",
+        ClientCapabilities,
+        ClientCapabilitiesResult,
+        frozenset({Code.BAD_ARGUMENT}),
+    ),
+    Contract("gateway.authenticate", GatewayAuthenticate, Alive),
+    Contract("gateway.ping", GatewayPing, Alive),
+    Contract(
+        "prompt.submit",
+        PromptSubmit,
+        PromptSubmitResult,
+        _LIVE | {Code.BAD_ARGUMENT, Code.BUSY},
+    ),
+    Contract("session.activate", SessionActivate, Snapshot, _LIVE),
+    Contract("session.close", SessionClose, SessionCloseResult, _KNOWN),
+    Contract(
+        "session.create",
+        SessionCreate,
+        Snapshot,
+        frozenset({Code.BAD_ARGUMENT, Code.LIMIT_REACHED, Code.LOG_UNAVAILABLE, Code.NOT_LIVE}),
+    ),
+    Contract("session.events.since", SessionEventsSince, SessionEventsSinceResult, _KNOWN),
+    Contract("session.events.subscribe", SessionEventsSubscribe, Extent, _KNOWN),
+    Contract(
+        "session.events.unsubscribe",
+        SessionEventsUnsubscribe,
+        SessionEventsUnsubscribeResult,
+        _KNOWN,
+    ),
+    Contract("session.interrupt", SessionInterrupt, SessionInterruptResult, _LIVE),
+    Contract("session.list", SessionList, SessionListResult, frozenset({Code.LOG_UNAVAILABLE})),
+    Contract("session.resume", SessionResume, Snapshot, _LIVE | {Code.BAD_ARGUMENT}),
+    Contract("session.transcript", SessionTranscript, SessionTranscriptResult, _KNOWN),
+)
+"""The methods that a client may call."""
+
+SERVER_REQUESTS: Final = _named(
+    Contract("approval", ApprovalRequest, ApprovalResult),
+    Contract("clarify", ClarifyRequest, ClarifyResult),
+    Contract("elicitation/create", Question, FreeResult),
+    Contract("session/request_permission", PermissionRequest, PermissionResult),
+    *(Contract(name, Question, FreeResult) for name in HERMES_QUESTIONS),
+)
+"""What a client may be asked."""
+
+NOTIFICATIONS: Final = _named(
+    Contract("event", EventNotification),
+    Contract("session.caught_up", SessionCaughtUp),
+    Contract("session.deleted", SessionDeleted),
+    Contract("session.events.reset", SessionEventsReset),
+)
+"""What a client is told. The event `gateway.ready` has the payload `GatewayReady`."""
+
+
+def read_params(method: str, params: Mapping[str, Any]) -> Any:
+    """Return a call's params as the model of its contract.
+
+    Raises:
+        RpcError: -32601, 4000 or -32602 (P-2).
+
+    """
+    contract = CONTRACTS.get(method)
+    if contract is None:
+        raise RpcError(Code.METHOD_NOT_FOUND, f"Method not found: {method[:100]}")
+    return contract.read(params)
+
+
+__all__ = [
+    "COMMON_ERRORS",
+    "CONTRACTS",
+    "NOTIFICATIONS",
+    "SERVER_REQUESTS",
+    "ClientCapabilities",
+    "Contract",
+    "GatewayAuthenticate",
+    "GatewayPing",
+    "GatewayReady",
+    "PromptSubmit",
+    "SessionActivate",
+    "SessionClose",
+    "SessionCreate",
+    "SessionEventsSince",
+    "SessionEventsSubscribe",
+    "SessionEventsUnsubscribe",
+    "SessionInterrupt",
+    "SessionList",
+    "SessionResume",
+    "SessionTranscript",
+    "read_params",
+]
