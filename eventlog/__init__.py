@@ -1,7 +1,7 @@
 """A durable, sequenced, append-only log of session events."""
 
 from eventlog import codec, exits
-from eventlog.capture import ImportedSession, read_capture
+from eventlog.capture import Capture, ImportedSession, Skipped, capture_of, read_capture
 from eventlog.cassette import (
     CassetteHeader,
     Imported,
@@ -37,6 +37,7 @@ from eventlog.event import (
     seq_of,
     valid_session_id,
 )
+from eventlog.importer import ImportReport, import_file
 from eventlog.location import log_location, open_log, open_reader
 from eventlog.memory import MemoryStore
 from eventlog.naming import sessions_named
@@ -52,6 +53,7 @@ from eventlog.recorders import (
     Recorder,
     Slot,
     Unrecorded,
+    is_secret,
 )
 from eventlog.sqlite import SqliteReader, SqliteStore
 from eventlog.store import Catalogue, EventSource, EventStore, Log, LogReader, Page, SessionRow
@@ -62,6 +64,7 @@ __all__ = [
     "START",
     "AcpRecorder",
     "BadCassette",
+    "Capture",
     "CassetteHeader",
     "Catalogue",
     "CaughtUp",
@@ -75,6 +78,7 @@ __all__ = [
     "ForeignDatabase",
     "HermesRecorder",
     "HistoryTruncated",
+    "ImportReport",
     "Imported",
     "ImportedSession",
     "InvalidSessionId",
@@ -93,18 +97,22 @@ __all__ = [
     "Seq",
     "SessionId",
     "SessionRow",
+    "Skipped",
     "Slot",
     "Span",
     "SqliteReader",
     "SqliteStore",
     "Unrecorded",
     "WrongExpectedVersion",
+    "capture_of",
     "codec",
     "event_of",
     "exits",
     "export_cassette",
     "import_cassette",
+    "import_file",
     "is_cassette",
+    "is_secret",
     "line",
     "log_location",
     "on_the_wire",

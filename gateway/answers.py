@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from eventlog import GATEWAY, SECRET_METHODS, Event, Log, SessionId
+from eventlog import GATEWAY, Event, Log, SessionId, is_secret
 from gateway.errors import Code
 from gateway.jsonrpc import Failure, Reply
 from gateway.sessions import Sessions
@@ -45,6 +45,6 @@ async def foreign_answer(events: Log, request_id: str) -> None:
 
 def _late(request_id: str, method: str | None, answer: Reply | Failure, by: str) -> Event:
     late: dict[str, Any] = {"id": request_id, "by": by}
-    if method and method not in SECRET_METHODS and isinstance(answer, Reply):
+    if method and not is_secret(method) and isinstance(answer, Reply):
         late["value"] = answer.result
     return Event.of("request.late", late)

@@ -1,7 +1,7 @@
 """Recorders: what goes over a wire, turned into events; the same code live and for import."""
 
 from eventlog.recorders.acp import AcpRecorder
-from eventlog.recorders.hermes import HermesRecorder
+from eventlog.recorders.hermes import HermesRecorder, is_secret
 from eventlog.recorders.recorder import (
     Direction,
     Entry,
@@ -24,4 +24,5 @@ __all__ = [
     "Recorder",
     "Slot",
     "Unrecorded",
+    "is_secret",
 ]

@@ -130,7 +130,7 @@ SECRET_QUESTIONS: Final = frozenset({"sudo", "display.install.sudo", "secret"})
 """Server requests whose answers are never recorded, beside all of `vault.*` (P-33)."""
 
 
-def secret(question: str) -> bool:
+def is_secret(question: str) -> bool:
     """Whether the answer to a server request must not be recorded (P-33)."""
     return question in SECRET_QUESTIONS or question.startswith("vault.")
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from eventlog.event import Event
 from eventlog.recorders.frames import Answer, Call, key_of, members, text_of
-from eventlog.recorders.hermes.methods import secret
+from eventlog.recorders.hermes.methods import is_secret
 from eventlog.recorders.hermes.wire import Pending, Question, Recorded, Wire
 from eventlog.recorders.recorder import Entry, Note, Unrecorded
 
@@ -133,11 +133,11 @@ def _settle(wire: Wire, question: Question, outcome: Mapping[str, Any], note: No
 
 def _told(question: Question, outcome: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return as much of an answer as may be recorded (P-33)."""
-    return {"redacted": True} if secret(question.method) else outcome
+    return {"redacted": True} if is_secret(question.method) else outcome
 
 
 def _late(wire: Wire, question: Question, outcome: Mapping[str, Any], note: Note) -> Entry:
     value = outcome.get("result", outcome.get("error"))
-    kept = {} if secret(question.method) else {"value": value}
+    kept = {} if is_secret(question.method) else {"value": value}
     event = Event.of("request.late", {"id": question.id, **kept, **note.members})
     return wire.put(question.session, event)
