@@ -69,6 +69,11 @@ class ImportedSession:
     """The head behind which the events stand."""
 
     @property
+    def is_gateway(self) -> bool:
+        """Whether it holds what belongs to no session."""
+        return self.id.startswith("imp-") and self.id.endswith("-0")
+
+    @property
     def lines(self) -> list[bytes]:
         """The events as lines of the log."""
         numbered = enumerate(zip(self.at, self.events, strict=True), self.start + 1)
@@ -185,7 +190,8 @@ class _Taking:
 
     def _name(self, foreign_id: str, call: Mapping[str, Any]) -> SessionId:  # noqa: ARG002 - one of two that a recorder tells
         number = len(self._names) + 1
-        named = self._into or SessionId(f"{self._prefix}-{number}")
+        into = self._into if number == 1 else None
+        named = into or SessionId(f"{self._prefix}-{number}")
         return self._names.setdefault(foreign_id, named)
 
     def _new_request_id(self) -> str:
@@ -226,7 +232,8 @@ class _Taking:
 
 def _lines(data: bytes) -> Iterator[Frame | Skipped | int]:
     at = 0
-    for number, text in enumerate(data.removesuffix(b"\n").split(b"\n"), 1):
+    texts = data.removeprefix(b"\xef\xbb\xbf").removesuffix(b"\n").split(b"\n")
+    for number, text in enumerate(texts, 1):
         item = _line(number, text, at)
         at = item.at if isinstance(item, Frame) else at
         yield item
