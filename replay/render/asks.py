@@ -14,6 +14,7 @@ from replay.pieces import Json, Option, Question
 from replay.render.cells import width
 from replay.render.clean import clean_line
 from replay.render.layout import Layout, Passage
+from replay.render.prose import wrapped
 from replay.render.scene import Scene
 
 _LABELS: Final = {"clarify": "question", "elicitation": "question"}
@@ -31,7 +32,7 @@ def ask_passage(ask: Ask, scene: Scene) -> Passage:
     for question in ask.questions:
         if question.text not in {ask.title, ask.text}:
             lines += layout.prose(question.text)
-        lines += _choices(question, layout, inline=ask.what in _INLINE)
+        lines += _choices(question, ask, layout)
     if ask.answer and not any(question.answer for question in ask.questions):
         lines += layout.prose(f"{layout.glyphs.arrow} {ask.answer}", 4)
     return Passage([*lines, *_late(ask, layout)])
@@ -54,33 +55,42 @@ def _state(ask: Ask) -> str | None:
     return f"{word}: {reason}" if reason and reason != word else word
 
 
-def _choices(question: Question, layout: Layout, *, inline: bool) -> list[str]:
+def _choices(question: Question, ask: Ask, layout: Layout) -> list[str]:
     options = _options(question, layout)
-    if inline and options:
+    if ask.what in _INLINE and options:
         lines = _in_rows(options, "    ", layout)
     else:
         lines = [line for option in options for line in layout.prose(option, 4)]
     if question.skipped:
         lines.append("    skipped")
+    elif not lines and ask.state == "answered" and not ask.answer:
+        lines.append(f"    {layout.glyphs.none}")
     return lines
 
 
 def _options(question: Question, layout: Layout) -> list[str]:
     """Return every choice with its mark, then what was answered beside the choices."""
-    known = {option.id for option in question.options} | {o.label for o in question.options}
-    other = [answer for answer in question.answer if answer not in known]
-    picked = [_mark(layout, on=_picked(option, question)) for option in question.options]
-    labels = [
-        f"{mark} {clean_line(o.label or o.id)}"
-        for mark, o in zip(picked, question.options, strict=True)
-    ]
+    picked = [_picked(option, question.answer) for option in question.options]
+    known = {name for option in question.options for name in _names(option)}
+    others = [clean_line(answer) for answer in question.answer if answer not in known]
     if not question.options:
-        return [f"{layout.glyphs.arrow} {clean_line(answer)}" for answer in other]
-    return labels + [f"{_mark(layout, on=True)} {clean_line(answer)}" for answer in other]
+        return [f"{layout.glyphs.arrow} {answer}" for answer in others]
+    return [
+        *(
+            f"{_mark(layout, on=on)} {clean_line(option.label or option.id)}"
+            for on, option in zip(picked, question.options, strict=True)
+        ),
+        *(f"{_mark(layout, on=True)} {answer}" for answer in others),
+    ]
 
 
-def _picked(option: Option, question: Question) -> bool:
-    return option.id in question.answer or option.label in question.answer
+def _picked(option: Option, answer: Sequence[str]) -> bool:
+    return any(name in answer for name in _names(option))
+
+
+def _names(option: Option) -> tuple[str, ...]:
+    """Return what an answer may call *option*; Hermes marks its first choice on the wire alone."""
+    return option.id, option.label, option.label.removesuffix(" (Recommended)")
 
 
 def _mark(layout: Layout, *, on: bool) -> str:
@@ -88,20 +98,34 @@ def _mark(layout: Layout, *, on: bool) -> str:
 
 
 def _in_rows(options: Sequence[str], lead: str, layout: Layout) -> list[str]:
-    rows = [lead + options[0]]
-    for option in options[1:]:
-        longer = f"{rows[-1]}  {option}"
-        if layout.cells and width(longer) > layout.cells:
-            rows.append(" " * len(lead) + option)
-        else:
+    """Put choices on lines, as many as fit; one that is too long for a line is wrapped."""
+    rows: list[str] = []
+    room = max(1, layout.cells - len(lead)) if layout.cells else None
+    for option in options:
+        longer = f"{rows[-1]}  {option}" if rows else ""
+        if rows and (not layout.cells or width(longer) <= layout.cells):
             rows[-1] = longer
-    return rows
+        else:
+            rows += [" " * len(lead) + line for line in wrapped(option, room)]
+    return [lead + rows[0][len(lead) :], *rows[1:]]
 
 
 def _late(ask: Ask, layout: Layout) -> list[str]:
-    answers = [_words(answer) for answer in ask.late_answers]
+    answers = [", ".join(_words(answer, layout)) for answer in ask.late_answers]
     return [line for answer in answers for line in layout.prose(f"late answer: {answer}", 4)]
 
 
-def _words(answer: Json) -> str:
-    return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+def _words(answer: Json, layout: Layout) -> list[str]:
+    """Return what an answer says: the strings in it, whatever they are wrapped in."""
+    match answer:
+        case str():
+            return [answer]
+        case {"outcome": {"optionId": str(option)}}:
+            return [option]
+        case dict():
+            return [word for item in answer.values() for word in _words(item, layout)]
+        case list():
+            return [word for item in answer for word in _words(item, layout)]
+        case None:
+            return [layout.glyphs.none]
+    return [json.dumps(answer)]

@@ -19,6 +19,10 @@ _UNNAMED: Final = frozenset({"review", "background", "btw", "process", "goal"})
 """Tags whose text speaks for itself."""
 
 
+_CALLS: Final = frozenset({"session/cancel", "session.interrupt"})
+"""What asked for an interrupt is no reason for it."""
+
+
 def notice_passage(notice: Notice, scene: Scene) -> Passage:
     """Show a message beside the conversation."""
     layout = scene.layout
@@ -36,7 +40,7 @@ def error_passage(error: Error, scene: Scene) -> Passage:
     layout = scene.layout
     facts = (
         error.cls if error.cls != "other" else None,
-        f"code {clean_line(error.code)}" if error.code else None,
+        f"code {clean_line(error.code)}" if error.code and error.code != error.cls else None,
         "may be tried again" if error.retryable else None,
         _times(error.times, layout),
     )
@@ -79,9 +83,10 @@ def subagent_passage(agent: Subagent, scene: Scene) -> Passage:
 def interrupt_passage(interrupt: Interrupt, scene: Scene) -> Passage:
     """Show that somebody stopped the turn."""
     layout = scene.layout
+    word = "interrupt requested" if interrupt.by else "interrupted"
     by = f"by {clean_line(interrupt.by)}" if interrupt.by else None
-    label = f"{layout.glyphs.interrupt} interrupt requested{layout.behind(by)}"
-    return Passage(layout.headed(label, interrupt.text))
+    reason = "" if interrupt.text in _CALLS else interrupt.text
+    return Passage(layout.headed(f"{layout.glyphs.interrupt} {word}{layout.behind(by)}", reason))
 
 
 def unknown_passage(unknown: Unknown, scene: Scene) -> Passage:

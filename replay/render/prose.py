@@ -16,7 +16,7 @@ from typing import Final
 from replay.render.cells import expand_tabs, graphemes, width
 
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
-_LAID_OUT: Final = re.compile(r" *\||.*[\u2500-\u257f]")
+_LAID_OUT: Final = re.compile(r" *[|\u2500-\u257f]")
 _HANG: Final = re.compile(r" *(?:(?:[-*+•]|[0-9]{1,9}[.)])(?: +\[[ xX]\])? +|> ?)?")
 _NOT_FIRST: Final = frozenset(
     "、。，．・：；？！）」』】〕〉》’”!?,.:;)]}ー…々ぁぃぅぇぉっゃゅょァィゥェォッャュョ"

@@ -19,6 +19,7 @@ from replay.render.scene import Scene
 from replay.render.verbs import known, relative, subject_of, verb_of
 
 _STOPPED: Final = frozenset({"rejected", "cancelled", "aborted", "unresolved"})
+_EXPECTED: Final = frozenset({("rejected", "failed"), ("rejected", "cancelled")})
 _WORDS: Final = {
     "in_progress": "running",
     "unresolved": "no result",
@@ -82,9 +83,7 @@ def _facts(tool: Tool, scene: Scene, diffs: list[Diff], output: Printout, *, qui
         "start not recorded" if tool.orphan else None,
         "output truncated" if screen and screen.truncated else None,
         _risk(tool),
-        f"then reported {', '.join(map(clean_line, tool.status_conflict))}"
-        if tool.status_conflict
-        else None,
+        _conflict(tool),
         _duration(tool, layout),
     )
 
@@ -110,6 +109,12 @@ def _risk(tool: Tool) -> str | None:
         return None
     level = tool.risk.get("level") if isinstance(tool.risk, Mapping) else tool.risk
     return f"risk {clean_line(level)}" if isinstance(level, str) else "risk"
+
+
+def _conflict(tool: Tool) -> str | None:
+    """Return what else the agent said of the end; that what was rejected failed goes without saying."""
+    others = [status for status in tool.status_conflict if (tool.status, status) not in _EXPECTED]
+    return f"then reported {', '.join(map(clean_line, others))}" if others else None
 
 
 def _duration(tool: Tool, layout: Layout) -> str | None:

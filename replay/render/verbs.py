@@ -59,7 +59,7 @@ VERBS: Final = (
         "speech bubble",
         "askuserquestion question clarify mcp__conductor__askuserquestion",
     ),
-    _row("plan?", "Plan approval", "list", "exitplanmode planexit", quiet=True),
+    _row("plan?", "Plan approval", "list", "exitplanmode planexit"),
     _row("plan", "Plan mode", "list", "enterplanmode", quiet=True),
     _row("delete", "Delete", "bin", "delete"),
     _row("move", "Move", "arrow", "move"),
@@ -104,7 +104,7 @@ def subject_of(tool: Tool, cwd: str | None) -> str:
     """Return what *tool* works on: from its input, else its title, else its first location."""
     found = _from_input(tool.input, cwd)
     if found is None and tool.title and tool.title.strip().lower() not in _PLACEHOLDERS:
-        found = _without_name(tool.title, tool)
+        found = _from_title(tool.title, tool, cwd)
     if found is None and tool.locations:
         found = relative(tool.locations[0].path, cwd)
     return found or ""
@@ -142,6 +142,14 @@ def _from_input(given: Json, cwd: str | None) -> str | None:
             case [*words] if words and all(isinstance(word, str) for word in words):
                 return " ".join(words)
     return None
+
+
+def _from_title(title: str, tool: Tool, cwd: str | None) -> str | None:
+    rest = _without_name(title, tool)
+    verb = known(tool)
+    if not rest or not cwd or (verb is not None and verb.short == "run"):
+        return rest  # a command is shown as it was run
+    return rest.replace(cwd.rstrip("/") + "/", "") or rest
 
 
 def _without_name(title: str, tool: Tool) -> str | None:

@@ -95,9 +95,16 @@ def test_how_it_ended_is_told(
 
 def test_late_answers_are_noted(make: Make, show: Show) -> None:
     """F "request withdrawn, then answered": withdrawn stays, the late answer is noted."""
-    ask = _ask(make, state="withdrawn", late_answers=({"choice": "once"},))
+    late = ({"choice": "once"}, {"answers": {"q0": ["a", "b"], "q1": None}}, "c", {"all": True})
+    ask = _ask(make, state="withdrawn", late_answers=late)
 
-    assert show(ask) == ["◆ question · withdrawn", '    late answer: {"choice": "once"}']
+    assert show(ask) == [
+        "◆ question · withdrawn",
+        "    late answer: once",
+        "    late answer: a, b, —",
+        "    late answer: c",
+        "    late answer: true",
+    ]
 
 
 def test_many_choices_on_a_line_wrap(make: Make, show: Show) -> None:
@@ -109,4 +116,38 @@ def test_many_choices_on_a_line_wrap(make: Make, show: Show) -> None:
         "    ( ) choice number 0  ( ) choice number 1",
         "    ( ) choice number 2  ( ) choice number 3",
         "    ( ) choice number 4",
+    ]
+
+
+def test_a_choice_longer_than_a_line_is_wrapped(make: Make, show: Show) -> None:
+    """Labels of permissions may hold a whole command: every word of it is shown."""
+    options = (
+        Option(id="a", label="Always allow " + "rm -rf build && " * 5),
+        Option(id="r", label="No"),
+    )
+    ask = _ask(make, what="permission", questions=(Question(id="q", text="", options=options),))
+
+    assert show(ask)[1:] == [
+        "    ( ) Always allow rm -rf build && rm -rf build && rm -rf build && rm -rf",
+        "    build && rm -rf build &&  ( ) No",
+    ]
+
+
+def test_a_recommended_choice_is_picked_by_its_own_name(make: Make, show: Show) -> None:
+    """Hermes writes "(Recommended)" behind the first choice on the wire; answers come without."""
+    options = (Option(id="teal (Recommended)", label="teal (Recommended)"),)
+    ask = _ask(
+        make,
+        state="answered",
+        questions=(
+            Question(id="q0", text="Which?", options=options, answer=("teal",)),
+            Question(id="q1", text="Anything else?"),
+        ),
+    )
+
+    assert show(ask)[1:] == [
+        "  Which?",
+        "    (•) teal (Recommended)",
+        "  Anything else?",
+        "    —",
     ]

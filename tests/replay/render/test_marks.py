@@ -127,8 +127,8 @@ def test_notices_and_system_lines(make: Make, show: Show) -> None:
 def test_interrupts_gaps_and_unknown_records(make: Make, show: Show) -> None:
     """R103, F-L6: nothing is dropped; an unknown record shows its type and what it holds."""
     entries = (
-        make(Interrupt, by="user"),
-        make(Interrupt),
+        make(Interrupt, by="user", text="session/cancel"),
+        make(Interrupt, text="client gone"),
         make(Gap, lost=12, begin=41, end=52, reason="disk full"),
         make(Gap),
         make(Unknown, type="future_thing", payload={"a": [1, "\x1b[31m"]}),
@@ -137,7 +137,7 @@ def test_interrupts_gaps_and_unknown_records(make: Make, show: Show) -> None:
 
     assert [line for line in show(*entries, options=TextOptions(profile=SNAPSHOT)) if line] == [
         "■ interrupt requested · by user",
-        "■ interrupt requested",
+        "■ interrupted · client gone",
         "≠ gap · 12 events lost · disk full",
         "≠ gap · events lost",
         '? future_thing · {"a": [1, "\\u001b[31m"]}',
@@ -172,7 +172,7 @@ def test_ascii_maps_our_signs_and_never_the_text(make: Make, show: Show) -> None
         options=TextOptions(profile=SNAPSHOT, ascii=True),
     )
 
-    assert lines == ["> you", "  → ● … └", "", "# interrupt requested"]
+    assert lines == ["> you", "  → ● … └", "", "# interrupted"]
 
 
 def test_without_a_width_nothing_is_wrapped_or_clipped(make: Make, show: Show) -> None:

@@ -57,9 +57,10 @@ def test_the_verb_comes_from_name_then_kind_then_raw_name(
         (_tool("bash", given={"command": "cat /w/a"}), "cat /w/a"),
         (_tool("bash", title="Terminal", locations=("/w/a",)), "a"),
         (_tool("terminal", title="terminal: ls -l"), "ls -l"),
-        (_tool("patch", title="patch (replace): /w/a"), "/w/a"),
+        (_tool("patch", title="patch (replace): /w/a"), "a"),
         (_tool("Bash", title="Bash"), ""),
-        (_tool(None, "read", "Read file 'a'"), "Read file 'a'"),
+        (_tool(None, "read", "Read file '/w/a'"), "Read file 'a'"),
+        (_tool(None, "execute", "cat /w/a"), "cat /w/a"),
         (_tool("grep", given={"pattern": 7, "query": "x"}), "x"),
     ],
 )
