@@ -170,7 +170,10 @@ class Client:
     async def _introduce(self, peer: Peer) -> None:
         self.lines += 1
         can = {"server_requests": self._answerer is not None, "acp_updates": True}
-        await peer.request("client.capabilities", can)
+        try:
+            await peer.request("client.capabilities", can)
+        except RpcError as error:  # an older gateway: it serves what it knows
+            log.info("the gateway did not take our capabilities: %s", error)
 
     async def _keep_alive(self, peer: Peer) -> None:
         while True:

@@ -99,6 +99,7 @@ class LiveSession:
             scope=spec.name,
             known={known_as: session_id} if known_as else {},
             has_history=lambda _session: known_as is not None,
+            home=session_id,
         )
         self._recording = Recording(events, recorder, session_id)
         self.host = Host(session_id, recorder, self._recording)

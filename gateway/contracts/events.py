@@ -26,7 +26,7 @@ class SessionEventsSince(OfSession):
 
     last_seen: Cursor | None = None
     replay_epoch: str | None = None
-    limit: Amount | None = None
+    limit: Cursor | None = None
     limit_bytes: Amount | None = None
 
 

@@ -52,7 +52,7 @@ async def list_(call: Call, params: SessionList) -> Any:
 async def close(call: Call, params: SessionClose) -> Any:
     """End a live session; its log stays, and it can be resumed."""
     session_id = await call.session(params.session_id)
-    return {"closed": await call.sessions.close(session_id)}
+    return {"closed": await call.sessions.close(session_id), "messages": []}
 
 
 async def interrupt(call: Call, params: SessionInterrupt) -> Any:

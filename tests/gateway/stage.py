@@ -15,12 +15,12 @@ from typing import Any
 
 import anyio
 
-from eventlog import SessionId, parse
+from eventlog import SessionId, codec, parse
 from gateway.auth import Token
-from gateway.jsonrpc import Failure, Notification, Reply, Request, dump, parse as parse_frame
+from gateway.jsonrpc import Failure, Notification, Reply, Request, dump
+from gateway.jsonrpc import parse as parse_frame
 from gateway.live import AgentSpec
 from gateway.methods import Gateway
-from gateway.peer import Peer
 from gateway.serve import gateway_on
 from gateway.server import Server
 from gateway.transports import Transport, connect_websocket, memory_pair, serve_websocket
@@ -54,8 +54,6 @@ def prompts(capture: str) -> list[Any]:
 
 
 def _frame(line: bytes) -> dict[str, Any] | None:
-    from eventlog import codec
-
     value = codec.loads(line)
     return value.get("frame") if value.get("dir") == "in" else None
 
@@ -175,9 +173,7 @@ async def allow(client: RawClient, *, kind: str = "allow_once") -> str:
 
 def ended(seq: int) -> Callable[[dict[str, Any]], bool]:
     """Return a test for the end of the prompt at *seq*."""
-    return lambda params: (
-        params["type"] == "prompt.finished" and params["payload"]["prompt"] == seq
-    )
+    return lambda params: params["type"] == "prompt.finished" and params["payload"]["prompt"] == seq
 
 
 Answerer = Callable[[Any], Awaitable[Any]]

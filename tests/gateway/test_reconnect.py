@@ -144,7 +144,10 @@ async def test_caught_up_is_told_once_and_live_goes_on(tmp_path: Path) -> None:
 
 async def test_snapshot_stands_behind_the_last_event_sent(tmp_path: Path) -> None:
     """P-21: the answer of activate says where the stream stands on this very connection."""
-    async with staged(tmp_path, player(CAPTURE, "--gap-ms", "1")) as stage, stage.client() as client:
+    async with (
+        staged(tmp_path, player(CAPTURE, "--gap-ms", "1")) as stage,
+        stage.client() as client,
+    ):
         session = await client.ask("session.create", {"cwd": "."})
         session_id = session["session_id"]
         receipt = await client.ask("prompt.submit", {"session_id": session_id, "text": PROMPT})

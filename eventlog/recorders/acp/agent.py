@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from eventlog.event import GATEWAY, Event
+from eventlog.event import Event
 from eventlog.recorders.acp.line import (
     Line,
     Pending,
@@ -76,7 +76,7 @@ def _cancelled(line: Line, pending: Pending, reason: str) -> list[Entry]:
 
 def _late(line: Line, settled: Pending | None, answer: Answer, note: Note) -> Recorded:
     if settled is None:
-        return [Entry(GATEWAY, Event.of("request.late", {"id": answer.id, **note.members}))]
+        return [Entry(line.places.home, Event.of("request.late", {"id": answer.id, **note.members}))]
     value = answer.outcome.get("result", answer.outcome.get("error"))
     late = {"id": settled.request, "value": value, **note.members}
     return line.put(settled.foreign, Event.of("request.late", late))

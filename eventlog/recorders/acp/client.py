@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from eventlog.event import GATEWAY, Event
+from eventlog.event import Event
 from eventlog.recorders.acp.line import (
     Line,
     Pending,
@@ -70,7 +70,7 @@ def answered(line: Line, answer: Answer) -> Recorded:
     """Return what an agent's answer means."""
     pending = line.pending["in"].pop(key_of(answer.id), None)
     if pending is None:
-        return [Entry(GATEWAY, result_event("in", None, answer))]
+        return [Entry(line.places.home, result_event("in", None, answer))]
     method = pending.call.method
     if method == "initialize" and not answer.refused:
         line.agent.introduced(answer)

@@ -50,6 +50,8 @@ class Places:
     name_session: NameSession
     has_history: Callable[[SessionId], bool]
     named: dict[str, SessionId]
+    home: SessionId = GATEWAY
+    """Where events stand that belong to no session; a line that serves one has no other place."""
     live: dict[SessionId, None] = field(default_factory=dict)
     """Sessions that this process has had a part in and that were not closed, oldest first."""
     _seen: set[SessionId] = field(default_factory=set)
@@ -64,7 +66,7 @@ class Places:
         if session := self.named.get(draft.foreign or ""):
             return [self._entry(session, draft.event, draft.slot)]
         if draft.foreign is None or not self._awaited(draft.foreign):
-            return _elsewhere([draft])
+            return self._elsewhere([draft])
         self._held.append(draft)
         self._held_bytes += len(draft.event.payload)
         return self._overflow(draft.foreign) if self._held_bytes > MAX_HELD else []
@@ -94,7 +96,7 @@ class Places:
         self._openings.pop(key, None)
         gone = [draft for draft in self._held if not self._awaited(draft.foreign or "")]
         self._keep([draft for draft in self._held if self._awaited(draft.foreign or "")])
-        return _elsewhere(gone)
+        return self._elsewhere(gone)
 
     def name(
         self,
@@ -150,9 +152,9 @@ class Places:
         """Return the end of every live session's process, and what was still held."""
         over = [entry for foreign in list(self._replays) for entry in self.replay_over(foreign)]
         self._openings.clear()
-        lost = _elsewhere(self._held)
+        lost = self._elsewhere(self._held)
         self._keep([])
-        ends = [Entry(session, event) for session in self.live] or [Entry(GATEWAY, event)]
+        ends = [Entry(session, event) for session in self.live] or [Entry(self.home, event)]
         self.live.clear()
         return [*over, *lost, *ends]
 
@@ -187,21 +189,20 @@ class Places:
         held = self._held
         self._keep([])
         self._spilled.update(draft.foreign for draft in held if draft.foreign)
-        return _elsewhere(held)
+        return self._elsewhere(held)
 
     def _gap(self, foreign: str) -> list[Event]:
         lost = self._spilled.pop(foreign, 0)
-        reason = f"more than {MAX_HELD} bytes came before the session was named: see {GATEWAY}"
+        reason = f"more than {MAX_HELD} bytes came before the session was named: see {self.home}"
         return [Event.of("log.gap", {"lost": lost, "reason": reason})] if lost else []
 
     def _keep(self, drafts: list[Draft]) -> None:
         self._held = drafts
         self._held_bytes = sum(len(draft.event.payload) for draft in drafts)
 
-
-def _elsewhere(drafts: Sequence[Draft]) -> list[Entry]:
-    return [
-        Entry(GATEWAY, draft.elsewhere, draft.slot)
-        for draft in drafts
-        if draft.elsewhere is not None
-    ]
+    def _elsewhere(self, drafts: Sequence[Draft]) -> list[Entry]:
+        return [
+            Entry(self.home, draft.elsewhere, draft.slot)
+            for draft in drafts
+            if draft.elsewhere is not None
+        ]

@@ -32,7 +32,8 @@ class AcpRecorder:
     *source* is `session.opened`'s member of that name, *opened* are further members of it.
     *scope* says where the agent's session ids come from (P-22). *known* are the ACP ids, with
     their sessions, that the log holds already. *has_history* says whether the log holds anything
-    of a session: if so, an agent's own replay of it is counted and not recorded.
+    of a session: if so, an agent's own replay of it is counted and not recorded. *home* is where
+    what belongs to no session stands: noise before the session is named, calls about none.
     """
 
     def __init__(
@@ -45,11 +46,12 @@ class AcpRecorder:
         opened: Mapping[str, Any] | None = None,
         known: Mapping[str, SessionId] | None = None,
         has_history: Callable[[SessionId], bool] = lambda _: False,
+        home: SessionId = GATEWAY,
     ) -> None:
         self._line = Line(
             source=source,
             opened=opened or {},
-            places=Places(name_session, has_history, dict(known or {})),
+            places=Places(name_session, has_history, dict(known or {}), home),
             new_request_id=new_request_id,
             scope=scope,
             aliased=set(known or {}),
@@ -117,7 +119,7 @@ class AcpRecorder:
     def _only_session(self) -> SessionId:
         """Return the session a line without an id belongs to, if there can be no doubt."""
         live = list(self._line.places.live)
-        return live[0] if len(live) == 1 else GATEWAY
+        return live[0] if len(live) == 1 else self._line.places.home
 
 
 def _no_frame(direction: Direction, text: bytes) -> Event:

@@ -1,0 +1,145 @@
+"""The gateway is killed with SIGKILL, at any moment, and nothing that anybody saw is lost."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from shlex import join
+
+import anyio
+import pytest
+
+from eventlog import Event, SessionId, SqliteStore, open_reader, parse, seq_of
+from gateway.auth import VARIABLE
+from gateway.client import Backoff, client_of
+from gateway.closing import recover
+from gateway.jsonrpc import Notification
+from gateway.jsonrpc import parse as parse_frame
+from gateway.transports import connect_websocket
+from tests.gateway.stage import QUIET, TOKEN, RawClient, player
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(240)]
+
+CAPTURE, (PROMPT,) = QUIET
+ROUNDS = 25
+
+
+@dataclass
+class Seen:
+    """What a client was shown or told before the kill."""
+
+    session_id: str = ""
+    events: list[bytes] = field(default_factory=list)
+    acknowledged: int = 0
+
+
+@asynccontextmanager
+async def gateway_process(folder: Path) -> AsyncGenerator[tuple[anyio.abc.Process, str], None]:
+    """Run `hermes-gateway serve` on a log in *folder*, and yield where it listens."""
+    agent = join(player(CAPTURE, "--gap-ms", "1").argv)
+    command = (sys.executable, "-m", "gateway", "serve", "--agent", f"a={agent}")
+    where = ("--log", str(folder), "--listen", "127.0.0.1:0")
+    environment = {**os.environ, VARIABLE: TOKEN.reveal()}
+    async with await anyio.open_process((*command, *where), env=environment) as process:
+        assert process.stderr
+        said = b""
+        while b"ws://" not in said or not said.endswith(b"\n"):
+            said += await process.stderr.receive()
+        yield process, said[said.index(b"ws://") :].split()[0].decode()
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def run_until_killed(folder: Path, moment: int) -> Seen:
+    """Start a session, and kill the gateway when the client has been sent *moment* events."""
+    seen = Seen()
+    async with gateway_process(folder) as (process, url), connect_websocket(url, TOKEN) as line:
+        client = RawClient(line)
+        await client.next()
+        seen.session_id = (await client.ask("session.create", {"cwd": "."}))["session_id"]
+        receipt = await client.ask("prompt.submit", {"session_id": seen.session_id, "text": PROMPT})
+        seen.acknowledged = receipt["seq"]
+        while len(client.frames) < moment:
+            await client.next()
+        process.kill()
+        while True:
+            try:
+                await client.next()
+            except (anyio.EndOfStream, anyio.BrokenResourceError):
+                break
+    seen.events = [frame for frame in client.frames if b'"seq":' in frame and b'"event"' in frame]
+    return seen
+
+
+async def check(folder: Path, seen: Seen) -> None:
+    """Everything seen is in the log, the numbers have no hole, and writing goes on behind them."""
+    session_id = SessionId(seen.session_id)
+    async with SqliteStore.open(folder) as log:
+        before = (await log.read(session_id, limit=10_000)).lines
+        numbers = [seq_of(line) for line in before]
+        assert numbers == list(range(1, len(before) + 1))
+        assert numbers[-1] >= seen.acknowledged
+        for frame in seen.events:
+            match parse_frame(frame):
+                case Notification("event", dict(params)) if "seq" in params:
+                    assert frame.endswith(before[params["seq"] - 1][1:] + b"}")
+        assert any(b'"prompt.submitted"' in line for line in before)
+
+        await recover(log)
+        after = [parse(line) for line in (await log.read(session_id, limit=10_000)).lines]
+        ends = [e for e in after if e["type"] == "prompt.finished"]
+        assert [e["payload"]["prompt"] for e in ends] == [seen.acknowledged]
+        span = await log.append(session_id, [Event.of("notice", {"message": "goes on"})])
+        assert span.first == len(after) + 1
+
+
+@pytest.mark.parametrize("half", [0, 1])
+async def test_killed_at_any_moment(tmp_path: Path, half: int) -> None:
+    """S-8, P-10, P-18, P-40, R044, R033: fifty random moments; what was shown or acknowledged is
+    there, no hole, no duplicate, no number twice, the same epoch, and the cut turn is ended.
+    """
+    random = Random(half)  # noqa: S311 - moments, no secrets
+    epochs = set()
+    for _ in range(ROUNDS):
+        seen = await run_until_killed(tmp_path, moment=random.randint(3, 75))
+        await check(tmp_path, seen)
+        async with open_reader(tmp_path) as log:
+            epochs.add(log.epoch)
+    assert len(epochs) == 1
+
+
+async def test_client_survives_a_restart(tmp_path: Path) -> None:
+    """P-18, P-40, R055: the durable id, the epoch and the numbers hold over a kill and a restart."""
+    where = {"url": ""}
+
+    @asynccontextmanager
+    async def dial() -> AsyncGenerator[object, None]:
+        async with connect_websocket(where["url"], TOKEN) as line:
+            yield line
+
+    numbers: list[int] = []
+    async with client_of(dial, backoff=Backoff(first=0.02, most=0.1)) as client:  # type: ignore[arg-type]
+        async with gateway_process(tmp_path) as (_, where["url"]):
+            session = await client.request("session.create", {"cwd": "."})
+            follower = await client.follow(
+                session["session_id"], seen=lambda envelope, _: numbers.append(envelope["seq"])
+            )
+            await client.submit(session["session_id"], PROMPT)
+            await follower.until(lambda me: me.seq > 20)
+            epoch = follower.epoch
+        async with gateway_process(tmp_path) as (_, where["url"]):
+            await follower.until(lambda me: me.caught_up and me.transcript.status == "idle")
+            answer = await client.request("session.resume", {"session_id": follower.session_id})
+            await client.submit(follower.session_id, PROMPT)
+            await follower.until(lambda me: len(me.transcript.turns) == 2)
+
+    assert follower.epoch == epoch
+    assert follower.resets == 0
+    assert answer["session_id"] == session["session_id"]
+    assert numbers == list(range(1, len(numbers) + 1))
