@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from shlex import split
-from typing import TYPE_CHECKING, Annotated, Final, NoReturn
+from typing import TYPE_CHECKING, Annotated, Final, NoReturn, TypeVar
 
 import anyio
 import typer
 
-from eventlog import EventLogError, LogUnavailable, log_location
+from eventlog import SessionId, exits, log_location, valid_session_id
 from gateway.errors import GatewayError
 from gateway.live import AgentSpec
 
 if TYPE_CHECKING:
     from gateway.transports import Address
 
-USAGE: Final = 2
-FAILED: Final = 1
-UNAVAILABLE: Final = 5
+PROGRAM: Final = "hermes-gateway"
+Result = TypeVar("Result")
 
 app = typer.Typer(
     help="Host AI agents, record them, and serve clients that reconnect.",
@@ -69,7 +69,8 @@ def serve(
     from gateway.serve import serve as run
 
     _log_to_stderr()
-    folder = log_location(log)
+    with exits.ending(PROGRAM):
+        folder = log_location(log)
     home = folder.parent if folder.suffix == ".db" else folder
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     host, port = _address(listen) if listen or not stdio else ("127.0.0.1", None)
@@ -107,7 +108,11 @@ def import_(
     """Turn captures and cassettes into sessions, and print their ids. Twice changes nothing."""
     from gateway.importing import import_files
 
-    _run(import_files, files, log, into, typer.echo, _tell)
+    with exits.ending(PROGRAM):
+        target: SessionId | None = valid_session_id(into) if into is not None else None
+        where = log_location(log)
+    refused = _run(import_files, files, where, target, typer.echo, _tell)
+    raise typer.Exit(exits.DAMAGED if refused else exits.OK)
 
 
 @app.command(
@@ -126,7 +131,7 @@ def play(
     from gateway.transports import stdio
 
     if as_ != "acp":
-        _fail(f"--as {as_}: only acp can be played", USAGE)
+        _fail(f"--as {as_}: only acp can be played", exits.USAGE)
 
     async def run() -> None:
         async with stdio() as line:
@@ -148,16 +153,16 @@ def main() -> None:
     app()
 
 
-def _run(run: object, *arguments: object) -> None:
+def _run(run: Callable[..., Awaitable[Result]], *arguments: object) -> Result:
     """Run a coroutine function, and say in one line what went wrong."""
     try:
-        anyio.run(run, *arguments)  # type: ignore[arg-type]
-    except* KeyboardInterrupt:
-        raise typer.Exit(130) from None
-    except* LogUnavailable as errors:
-        _fail(str(_first(errors)), UNAVAILABLE)
-    except* (EventLogError, GatewayError, OSError, TimeoutError) as errors:
-        _fail(str(_first(errors)) or "it took too long", FAILED)
+        with exits.ending(PROGRAM):
+            try:
+                return anyio.run(run, *arguments)
+            except BaseExceptionGroup as errors:
+                raise _first(errors) from errors
+    except (GatewayError, OSError, TimeoutError) as error:
+        _fail(str(error) or "it took too long", exits.FOUND)
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
@@ -169,14 +174,14 @@ def _agent(text: str) -> tuple[str, AgentSpec]:
     name, equals, command = text.partition("=")
     argv = tuple(split(command))
     if not (name and equals and argv):
-        _fail(f"--agent {text!r}: write NAME=COMMAND, as in claude='npx claude-agent'", USAGE)
+        _fail(f"--agent {text!r}: write NAME=COMMAND, as in claude='npx claude-agent'", exits.USAGE)
     return name, AgentSpec(name, argv)
 
 
 def _address(listen: str | None) -> tuple[str, int]:
     host, colon, port = (listen or "127.0.0.1:8765").rpartition(":")
     if not (colon and port.isdigit() and int(port) < 65536):
-        _fail(f"--listen {listen!r}: write HOST:PORT, as in 127.0.0.1:8765", USAGE)
+        _fail(f"--listen {listen!r}: write HOST:PORT, as in 127.0.0.1:8765", exits.USAGE)
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
@@ -184,7 +189,7 @@ def _bytes(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
-        _fail(f"{file}: {error.strerror}", 3)
+        _fail(f"{file}: {error.strerror}", exits.NOT_FOUND)
 
 
 def _log_to_stderr() -> None:
@@ -198,5 +203,5 @@ def _tell(text: str) -> None:
 
 
 def _fail(text: str, code: int) -> NoReturn:
-    _tell(f"hermes-gateway: {text}")
+    _tell(f"{PROGRAM}: {text}")
     raise typer.Exit(code)
