@@ -21,6 +21,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from eventlog import START, Envelope, SessionId
+from gateway.background import background
 from gateway.errors import CannotConnect, Closing, Code, PeerGone, RpcError
 from gateway.follower import Follower, Seen, Verdict
 from gateway.jsonrpc import Notification, Request
@@ -268,7 +269,6 @@ async def client_of(
 ) -> AsyncGenerator[Client, None]:
     """Keep a client connected for as long as the context is open."""
     client = Client(dial, answerer, backoff or Backoff())
-    async with anyio.create_task_group() as tasks:
+    async with background() as tasks:
         tasks.start_soon(client.run)
         yield client
-        tasks.cancel_scope.cancel()

@@ -30,6 +30,7 @@ from eventlog import (
     SessionId,
     Slot,
 )
+from gateway.background import background
 from gateway.errors import FrameTooLong, PeerGone
 from gateway.transports import HUNG_UP
 
@@ -223,8 +224,7 @@ async def recorded(
                     else:
                         await put.send((frame, recording.see("out", frame)))
 
-    async with take, anyio.create_task_group() as tasks:
+    async with take, background() as tasks:
         tasks.start_soon(recording.run)
         tasks.start_soon(read_ahead)
         yield RecordedTransport(line, recording, take, remark)
-        tasks.cancel_scope.cancel()

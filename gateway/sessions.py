@@ -21,6 +21,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from eventlog import Event, Log, SessionId
+from gateway.background import background
 from gateway.closing import catch_up
 from gateway.errors import CannotStart, Code, PeerGone, RpcError
 from gateway.live import AgentSpec, LiveSession
@@ -203,7 +204,7 @@ async def sessions_of(
     events: Log, agents: Mapping[str, AgentSpec]
 ) -> AsyncGenerator[Sessions, None]:
     """Keep sessions live for as long as the context is open, then end them in order."""
-    async with anyio.create_task_group() as tasks:
+    async with background() as tasks:
         sessions = Sessions(events, agents, tasks)
         try:
             yield sessions
