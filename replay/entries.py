@@ -173,6 +173,9 @@ class Error(Entry):
     code: str | None = None
     cls: Literal["auth", "billing", "provider", "other"] = "other"
     hint: str | None = None
+    """What to do: a command that signs in, or a sentence."""
+    detail: str | None = None
+    """What else was said of it."""
     surface: str | None = None
     retryable: bool | None = None
     times: int = 1

@@ -47,6 +47,8 @@ class AgentFacts:
     plan_tools: frozenset[str] = frozenset({"exitplanmode", "planexit"})
     sign_in: str | None = None
     """What to run when it says that nobody is signed in."""
+    asks_under_own_id: bool = False
+    """Its permission requests have a `toolCallId` of their own, which is no tool of its own."""
 
 
 ANY: Final = AgentFacts(names=(), tool_name=_by_word_or_kind)
@@ -58,7 +60,7 @@ AGENTS: Final = (
     AgentFacts(names=("gemini-cli",), tool_name=_by_word_or_kind),
     AgentFacts(names=("qwen-code",), tool_name=_by_word_or_kind),
     AgentFacts(names=("Kimi Code CLI",), tool_name=_by_title),
-    AgentFacts(names=("hermes-agent",), tool_name=_before_colon),
+    AgentFacts(names=("hermes-agent",), tool_name=_before_colon, asks_under_own_id=True),
 )
 
 

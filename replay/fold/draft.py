@@ -96,7 +96,7 @@ class Draft(Indexes):
 
     # -- entries ---------------------------------------------------------------------------------
 
-    def add(self, kind: type[E], **fields: Any) -> Row[E]:
+    def add(self, kind: type[E], /, **fields: Any) -> Row[E]:
         """Append an entry; it is in the turn that runs, or in the last one."""
         if kind in _SEALING or (kind is User and not fields.get("hidden")):
             self.seal()
@@ -115,14 +115,14 @@ class Draft(Indexes):
         self.enter(row)
         return row
 
-    def edit(self, row: Row[Any], **changes: Any) -> None:
+    def edit(self, row: Row[Any], /, **changes: Any) -> None:
         """Change an entry because the record at hand is about it."""
         if row.shown:
             self._own(row)
         row.write(changes)
         row.write({"last": self.seq, "t1": self.ts})
 
-    def mark(self, row: Row[Any], **changes: Any) -> None:
+    def mark(self, row: Row[Any], /, **changes: Any) -> None:
         """Change an entry because of a record that is about something else."""
         if row.shown:
             self._own(row)

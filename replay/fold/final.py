@@ -32,8 +32,8 @@ def complete(draft: Draft, payload: Payload) -> None:
     reasoning = shape.maybe_text(payload, "reasoning")
     used = shape.maybe_mapping(payload, "usage") or {}
     answer = _answer(payload)
-    failure = _failure(payload, answer) if status == "error" else None
     partial = payload.get("partial") is True
+    failure = _failure(payload, "" if partial else answer) if status == "error" else None
     if failure is None or partial:
         reconcile(draft, answer)
         _reason(draft, reasoning, answer)
@@ -175,6 +175,7 @@ def _failure(payload: Payload, answer: str) -> dict[str, Any]:
     retryable = surface.get("retryable", payload.get("recoverable"))
     return {
         "text": told or answer or "The turn failed",
+        "detail": answer if told and normal(answer) not in ("", normal(told)) else None,
         "code": shape.maybe_text(surface, "code"),
         "surface": shape.maybe_text(surface, "layer"),
         "retryable": retryable if isinstance(retryable, bool) else None,

@@ -41,15 +41,10 @@ def error(
     if (row := _same_error(draft, text)) is not None:
         draft.edit(row, times=row.entry.times + 1)
         return
-    asks_to_sign_in = _is_auth(text, code, data)
-    draft.add(
-        Error,
-        text=text,
-        code=code,
-        cls=cls or ("auth" if asks_to_sign_in else "other"),
-        hint=_hint(draft, data) if asks_to_sign_in else None,
-        **fields,
-    )
+    if cls is None:
+        cls = "auth" if _is_auth(text, code, data) else "other"
+    hint = _hint(draft, data) if cls == "auth" else None
+    draft.add(Error, text=text, code=code, cls=cls, hint=hint, **fields)
 
 
 def _same_error(draft: Draft, text: str) -> Row[Error] | None:

@@ -107,23 +107,23 @@ def _end(draft: Draft, stop: str, failure: Payload | None) -> None:
     if failure is None:
         finish_as(draft, stop)
         return
+    message, details = failure.get("message"), failure.get("data")
     error(
         draft,
-        _told(failure),
+        message if isinstance(message, str) else "The agent answered with an error",
+        detail=_details(details),
         code=str(failure["code"]) if "code" in failure else None,
-        data=failure.get("data"),
+        data=details,
     )
     finish_turn(draft, "error")
 
 
-def _told(failure: Payload) -> str:
-    """Return the message of an error, and the details that some agents have beside it."""
-    message = failure.get("message")
-    words = [message if isinstance(message, str) else "The agent answered with an error"]
-    match failure.get("data"):
-        case {"details": str(details)} if details not in words[0]:
-            words.append(details)
-    return ": ".join(words)
+def _details(data: Json) -> str | None:
+    """Return what some agents say of an error beside its message (claude, hermes)."""
+    match data:
+        case {"details": str(details)}:
+            return details
+    return None
 
 
 def _usage(result: Payload) -> dict[str, Json]:
@@ -148,7 +148,7 @@ def _turn_of(row: Row[User]) -> int | None:
 
 
 def rejected(draft: Draft, payload: Payload) -> None:
-    """Mark a prompt as not taken; no other turn is touched (R016)."""
+    """Mark a prompt as not taken; no other turn is touched."""
     failure = payload.get("error")
     message = failure.get("message") if isinstance(failure, dict) else failure
     reason = message if isinstance(message, str) else "rejected"

@@ -81,7 +81,7 @@ def replace_message(
     rewrite(draft, row, text, blocks=blocks)
 
 
-def rewrite(draft: Draft, row: Row[Any], text: str, **changes: Any) -> None:
+def rewrite(draft: Draft, row: Row[Any], text: str, /, **changes: Any) -> None:
     """Replace what *row* says."""
     row.chunks.clear()
     draft.edit(row, text=text, **changes)

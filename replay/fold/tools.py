@@ -10,6 +10,7 @@ from typing import Any
 
 from replay.entries import Tool
 from replay.fold import shape, terminals
+from replay.fold.agents import facts_of
 from replay.fold.contents import tool_content
 from replay.fold.draft import Draft
 from replay.fold.lattice import advanced, given_up, is_closed, is_working
@@ -38,7 +39,9 @@ def tool_call_update(draft: Draft, update: Payload) -> None:
     changes = _changes(draft, update, row)
     if row is None:
         row = new_tool(draft, tool_id, orphan=not draft.info.speaks_v2)
-    patch(draft, row, {**changes, "permission_only": False})
+    if not facts_of(draft.info.agent).asks_under_own_id:
+        changes["permission_only"] = False
+    patch(draft, row, changes)
     _speak(draft, row, update)
 
 
@@ -47,6 +50,8 @@ def tool_of_permission(draft: Draft, update: Payload) -> Row[Tool]:
     tool_id = shape.name(update, "toolCallId")
     row = draft.tools.get(tool_id)
     changes = _changes(draft, {**update, "status": None}, row)
+    if facts_of(draft.info.agent).asks_under_own_id:
+        changes.pop("name", None)  # its title is the question's
     shown = [piece for piece in changes.pop("content", ()) if piece.type != "content"]
     if row is None or is_closed(row.entry.status):
         row = new_tool(draft, tool_id, permission_only=True)

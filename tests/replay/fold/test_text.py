@@ -312,7 +312,7 @@ def test_a_whole_message_replaces_its_chunks() -> None:
 
 
 @pytest.mark.parametrize("content", [None, []])
-def test_null_or_empty_content_clears_a_message(content: None | list[object]) -> None:
+def test_null_or_empty_content_clears_a_message(content: list[object] | None) -> None:
     """F: "user/agent_message, agent_thought (v2)": null and [] clear, omitted changes nothing."""
     log = Log(agent="x", protocol=2)
     log.says("text", "m")
