@@ -151,6 +151,7 @@ class _Taking:
         self._sessions: dict[SessionId, ImportedSession] = {}
         self._requests = 0
         self._last: SessionId | None = None
+        self._at = 0
         self._recorder = self._new_recorder()
 
     def take(self, item: Frame | Skipped | int) -> None:
@@ -165,6 +166,8 @@ class _Taking:
 
     def finish(self) -> None:
         """Give the capture its sessions, that of the gateway last."""
+        for entry in self._recorder.remaining():
+            self._append(entry, self._at)
         order = sorted(self._sessions.values(), key=lambda item: item.id == self._gateway)
         self._capture.sessions += order
 
@@ -202,6 +205,7 @@ class _Taking:
         note = Note(connection=frame.connection)
         observation = self._recorder.observe(frame.direction, frame.text, note)
         self._capture.frames += 1
+        self._at = frame.at
         if observation.unrecorded:
             self._capture.unrecorded[observation.unrecorded] += 1
         for entry in observation.entries:
@@ -215,8 +219,7 @@ class _Taking:
         if skipped.size:
             reason = f"line {skipped.number} of the imported file: {skipped.reason}"
             gap = Event.of("log.gap", {"lost": 1, "reason": reason, "size": skipped.size})
-            at = self._sessions[self._last].at[-1] if self._last else 0
-            self._append(Entry(self._last or GATEWAY, gap), at)
+            self._append(Entry(self._last or GATEWAY, gap), self._at)
 
     def _append(self, entry: Entry, at: int) -> None:
         id_ = self._gateway if entry.session_id == GATEWAY else entry.session_id

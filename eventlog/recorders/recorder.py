@@ -97,3 +97,7 @@ class Recorder(Protocol):
     def ended(self, payload: Mapping[str, Any]) -> Sequence[Entry]:
         """Return what to append when the process is gone: *payload* is `agent.exited`'s."""
         ...
+
+    def remaining(self) -> Sequence[Entry]:
+        """Return what was held back, when nothing more will be observed; nobody has ended."""
+        ...

@@ -76,7 +76,9 @@ def _cancelled(line: Line, pending: Pending, reason: str) -> list[Entry]:
 
 def _late(line: Line, settled: Pending | None, answer: Answer, note: Note) -> Recorded:
     if settled is None:
-        return [Entry(line.places.home, Event.of("request.late", {"id": answer.id, **note.members}))]
+        return [
+            Entry(line.places.home, Event.of("request.late", {"id": answer.id, **note.members}))
+        ]
     value = answer.outcome.get("result", answer.outcome.get("error"))
     late = {"id": settled.request, "value": value, **note.members}
     return line.put(settled.foreign, Event.of("request.late", late))

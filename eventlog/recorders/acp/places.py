@@ -148,15 +148,20 @@ class Places:
         if session := self.named.get(foreign or ""):
             self.live.pop(session, None)
 
-    def exited(self, event: Event) -> list[Entry]:
-        """Return the end of every live session's process, and what was still held."""
+    def remaining(self) -> list[Entry]:
+        """Return the ends of all replays, and what was held for sessions that never came."""
         over = [entry for foreign in list(self._replays) for entry in self.replay_over(foreign)]
         self._openings.clear()
         lost = self._elsewhere(self._held)
         self._keep([])
+        return over + lost
+
+    def exited(self, event: Event) -> list[Entry]:
+        """Return what remains, and the end of every live session's process."""
+        remaining = self.remaining()
         ends = [Entry(session, event) for session in self.live] or [Entry(self.home, event)]
         self.live.clear()
-        return [*over, *lost, *ends]
+        return remaining + ends
 
     def _awaited(self, foreign: str) -> bool:
         return any(opening.target in (None, foreign) for opening in self._openings.values())

@@ -91,6 +91,10 @@ class AcpRecorder:
         """
         return self._line.gone(payload)
 
+    def remaining(self) -> Sequence[Entry]:
+        """Return what was held for sessions that no answer has named, and the ends of replays."""
+        return self._line.places.remaining()
+
     def _recorded(self, direction: Direction, frame: Frame, note: Note) -> Recorded:
         return self._sent(frame, note) if direction == "in" else self._received(frame)
 

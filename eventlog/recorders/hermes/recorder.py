@@ -80,6 +80,10 @@ class HermesRecorder:
         """Return `agent.exited` for every session that the gateway's process had."""
         return self._wire.gone(payload)
 
+    def remaining(self) -> Sequence[Entry]:
+        """Return nothing: this recorder holds nothing back."""
+        return ()
+
     def _recorded(self, direction: Direction, frame: Frame, note: Note) -> Recorded | None:
         return self._sent(frame, note) if direction == "in" else self._received(frame, note)
 

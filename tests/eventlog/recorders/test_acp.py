@@ -476,6 +476,17 @@ def test_a_known_session_is_in_its_place_before_the_answer() -> None:
     ]
 
 
+def test_what_is_held_back_remains_when_nothing_more_comes() -> None:
+    """A capture ends where it ends: no update is lost, and what was dropped is counted."""
+    talk = opened()
+    loaded(talk, 2, "again")
+    talk.send({"id": 3, "method": "session/new", "params": {"cwd": "/q"}})
+    talk.receive(chunk("held", "acp-b"))
+    remaining = [(entry.session_id, entry.event.type) for entry in talk.recorder.remaining()]
+    assert remaining == [("s-1", "acp.replay"), (GATEWAY, "acp.notification")]
+    assert talk.recorder.remaining() == []
+
+
 # Processes, noise, secrets.
 
 
