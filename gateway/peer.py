@@ -51,10 +51,13 @@ Stray = Callable[[Reply | Failure], Awaitable[None]]
 
 
 class Answer(NamedTuple):
-    """A result, and what to do once it stands in line: what *then* sends comes behind it."""
+    """A result (or an `RpcError`), and what to do once it stands in line.
+
+    What *then* sends comes behind it.
+    """
 
     result: Any
-    then: Callable[[], None]
+    then: Callable[[], object]
 
 
 class _Pending:
@@ -219,7 +222,8 @@ class Peer:
             result = await self._handler(request)
             if isinstance(result, Answer):
                 result, then = result
-            self._say(Reply(request.id, result))
+            refused = isinstance(result, RpcError)
+            self._say(Failure(request.id, result) if refused else Reply(request.id, result))
         except RpcError as error:
             self._say(Failure(request.id, error))
         except Exception:
