@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -28,3 +29,70 @@ class NotATranscript(ReplayError):
 
     def __str__(self) -> str:
         return f"not a transcript: {self.reason}"
+
+
+@dataclass
+class SessionNotFound(ReplayError):
+    """Nothing bears this name; *where* was looked."""
+
+    name: str
+    where: str
+
+    def __str__(self) -> str:
+        return f"no session {self.name!r} in {self.where}"
+
+
+@dataclass
+class AmbiguousName(ReplayError):
+    """Several sessions bear this name, or begin with it."""
+
+    name: str
+    candidates: Sequence[str]
+
+    def __str__(self) -> str:
+        shown = ", ".join(self.candidates[:5]) + (", …" if len(self.candidates) > 5 else "")
+        return f"{self.name!r} means {len(self.candidates)} sessions: {shown}"
+
+
+@dataclass
+class WrongName(ReplayError):
+    """What was named can be no session."""
+
+    name: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.reason}"
+
+
+@dataclass
+class NothingToReplay(ReplayError):
+    """A file holds no session."""
+
+    name: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.reason}"
+
+
+@dataclass
+class ForeignFile(ReplayError):
+    """A file is something else."""
+
+    name: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.reason}"
+
+
+@dataclass
+class NoSuchPoint(ReplayError):
+    """A session has no such turn or event."""
+
+    point: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.point}: {self.reason}"

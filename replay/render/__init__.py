@@ -2,7 +2,7 @@
 
 from replay.render.options import DEFAULT, PROFILES, SNAPSHOT, Profile, TextOptions
 from replay.render.renderer import Renderer
-from replay.render.text import render_text
+from replay.render.text import render_text, render_texts
 
 __all__ = [
     "DEFAULT",
@@ -12,4 +12,5 @@ __all__ = [
     "Renderer",
     "TextOptions",
     "render_text",
+    "render_texts",
 ]

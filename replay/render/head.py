@@ -23,6 +23,9 @@ _OUTCOMES: Final = {
     "max_turn_requests": "request limit",
 }
 
+_DATED: Final = 86_400 * 365 * 1_000_000
+"""Times before 1971 count from the start of a capture: they have no date."""
+
 
 def head(scene: Scene) -> Iterator[Passage]:
     """Yield the lines above the first turn: what session, whose, when and how much."""
@@ -90,7 +93,7 @@ def _queued(turn: Turn, scene: Scene) -> str | None:
 
 
 def _totals(transcript: Transcript) -> Iterator[str]:
-    if transcript.seq:
+    if transcript.t0 >= _DATED:
         yield stamp(transcript.t0)
     yield counted(len(transcript.turns), "turn")
     yield counted(transcript.seq, "event")

@@ -9,7 +9,7 @@ render.md; UTF-8, LF, one newline at the end, no blanks at the ends of lines, no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from replay.entries import (
@@ -30,7 +30,7 @@ from replay.entries import (
 )
 from replay.render.asks import ask_passage
 from replay.render.head import foot, head, turn_rule
-from replay.render.layout import Passage
+from replay.render.layout import Layout, Passage
 from replay.render.marks import (
     error_passage,
     gap_passage,
@@ -70,6 +70,18 @@ def render_text(transcript: Transcript, options: TextOptions = TextOptions()) ->
     if not passages:
         return f"{scene.layout.glyphs.session} nothing recorded\n"
     return "\n".join(_spaced(passages)) + "\n"
+
+
+def render_texts(transcripts: Sequence[Transcript], options: TextOptions) -> str:
+    """Return several sessions as one text, each under its own head line; one as it is."""
+    texts = [render_text(transcript, options) for transcript in transcripts]
+    if len(texts) == 1:
+        return texts[0]
+    layout = Layout(options)
+    heads = [f"session {number} of {len(texts)}" for number in range(1, len(texts) + 1)]
+    return "\n".join(
+        f"{layout.glyphs.session} {head}\n\n{text}" for head, text in zip(heads, texts, strict=True)
+    )
 
 
 def _page(scene: Scene) -> Iterator[Passage]:

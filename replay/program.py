@@ -1,0 +1,280 @@
+"""What `hermes-replay` does, once its arguments are read: open, fold, render, write, say how it went.
+
+Above this module: `replay.cli`. Below it: `source`, the fold, the renderers.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import anyio
+
+from eventlog import (
+    EventLogError,
+    ForeignDatabase,
+    InvalidSessionId,
+    codec,
+    parse,
+)
+from replay.digest import digest
+from replay.dump import dump
+from replay.entries import Gap
+from replay.errors import (
+    AmbiguousName,
+    ForeignFile,
+    NoSuchPoint,
+    NothingToReplay,
+    ReplayError,
+    SessionNotFound,
+    WrongName,
+)
+from replay.fold import Fold
+from replay.recordings import Flaw, Recording, Recordings
+from replay.render import PROFILES, TextOptions, render_texts
+from replay.render.figures import counted
+from replay.source import PRUNED, is_file_name, open_session, read_file
+from replay.transcript import Transcript
+
+DONE: Final = 0
+USAGE: Final = 2
+NOT_FOUND: Final = 3
+DAMAGED: Final = 4
+UNAVAILABLE: Final = 5
+INTERRUPTED: Final = 130
+
+_CODES: Final[Mapping[type[Exception], int]] = {
+    InvalidSessionId: USAGE,
+    WrongName: USAGE,
+    AmbiguousName: USAGE,
+    NoSuchPoint: USAGE,
+    SessionNotFound: NOT_FOUND,
+    NothingToReplay: NOT_FOUND,
+    ForeignFile: DAMAGED,
+    ForeignDatabase: DAMAGED,
+}
+"""Every other failure is that of the log, or of the file system: UNAVAILABLE."""
+
+_ADVICE: Final[Mapping[type[Exception], str]] = {
+    InvalidSessionId: "give a session's id or its beginning, `latest`, or the path of a file",
+    WrongName: "give a session's id, or the path of a cassette or capture",
+    AmbiguousName: "give more of the id",
+    NoSuchPoint: "give the number of an event, or turn:N",
+    SessionNotFound: "`latest` is the session recorded last; --log names another log",
+    NothingToReplay: "record a session first, or take a file that holds one",
+    ForeignFile: "hermes-replay reads cassettes, captures and lines of the log",
+    ForeignDatabase: "--log names another log",
+}
+_OF_LOG: Final = "--log, or HERMES_LOG, names another log"
+_OF_FILES: Final = "look at the path, its permissions, and the room on the disk"
+
+_SUFFIXES: Final = {
+    "": "text",
+    ".txt": "text",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What was asked for on the command line."""
+
+    name: str
+    pick: str | None = None
+    log: str | None = None
+    format: str | None = None
+    output: Path | None = None
+    until: str | None = None
+    profile: str = "default"
+    digest: bool = False
+    width: int = 80
+    ascii: bool = False
+    seq: bool = False
+
+
+def run(request: Request) -> int:
+    """Do what *request* asks; return the exit code. Errors go to standard error, in words."""
+    try:
+        return _replay(request)
+    except BrokenPipeError:
+        _close_stdout()
+        return DONE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except (ReplayError, EventLogError, OSError) as error:
+        general = _OF_FILES if isinstance(error, OSError) else _OF_LOG
+        _complain(f"hermes-replay: {error}", f"  try: {_ADVICE.get(type(error), general)}")
+        return _CODES.get(type(error), UNAVAILABLE)
+
+
+def _replay(request: Request) -> int:
+    until = _read_until(request.until)
+    format_ = "digest" if request.digest else _format(request)
+    if not is_file_name(request.name):
+        found = anyio.run(_from_log, request, until)
+    else:
+        found = anyio.run(_take, read_file(request.name, request.pick), until)
+    _write(_content(found, format_, request), request.output)
+    return _report(found, request)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Sessions as far as they were asked for: what they say, their lines, what is damaged."""
+
+    transcripts: Sequence[Transcript]
+    lines: Sequence[Sequence[bytes]]
+    flaws: Sequence[Flaw]
+
+
+async def _from_log(request: Request, until: _Until) -> _Found:
+    if request.pick is not None:
+        raise WrongName(request.name, "is one session: --session picks one of a file's sessions")
+    async with open_session(request.name, log=request.log) as held:
+        return await _take(held, until)
+
+
+async def _take(held: Recordings, until: _Until) -> _Found:
+    taken = [await _taken(recording, until) for recording in held.sessions]
+    shown = [
+        one
+        for one, recording in zip(taken, held.sessions, strict=True)
+        if one[0].entries or not recording.is_gateway
+    ]
+    return _Found([one for one, _ in shown], [lines for _, lines in shown], held.flaws)
+
+
+def _content(found: _Found, format_: str, request: Request) -> bytes:
+    match format_:
+        case "digest":
+            return b"".join(digest(one).encode() + b"\n" for one in found.transcripts)
+        case "json":
+            return b"".join(codec.dumps(dump(one)) + b"\n" for one in found.transcripts)
+        case "jsonl":
+            return _own_lines(found)
+    options = TextOptions(
+        profile=PROFILES[request.profile],
+        width=request.width,
+        ascii=request.ascii,
+        seq=request.seq,
+    )
+    return render_texts(found.transcripts, options).encode("utf-8")
+
+
+def _own_lines(found: _Found) -> bytes:
+    if len(found.lines) > 1:
+        ids = ", ".join(one.session for one in found.transcripts)
+        what = f"is one session, here are {len(found.lines)}: pick one with --session, of {ids}"
+        raise WrongName("jsonl", what)
+    return b"".join(text + b"\n" for lines in found.lines for text in lines)
+
+
+def _report(found: _Found, request: Request) -> int:
+    for flaw in found.flaws:
+        _complain(f"hermes-replay: {request.name}, {flaw}")
+    lost = sum(map(_lost, found.transcripts))
+    if found.flaws:
+        _complain("hermes-replay: the file is damaged; what could be read is shown")
+    elif lost:
+        _complain(f"hermes-replay: the log is damaged: {counted(lost, 'event')} cannot be read")
+    return DAMAGED if found.flaws or lost else DONE
+
+
+def _format(request: Request) -> str:
+    suffix = request.output.suffix if request.output else ""
+    format_ = request.format or _SUFFIXES.get(suffix)
+    if format_ is None:
+        raise WrongName(str(request.output), "does not tell the format; -f does")
+    return format_
+
+
+def _lost(transcript: Transcript) -> int:
+    """Return how many events are missing that were once recorded, not those that never were."""
+    gaps = [entry for entry in transcript.entries if isinstance(entry, Gap)]
+    lost = [gap for gap in gaps if gap.reason != PRUNED]
+    return sum(1 + gap.end - gap.begin for gap in lost if gap.begin and gap.end)
+
+
+# -- until where -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Until:
+    """Behind which event, or which turn, reading stops; None reads everything."""
+
+    text: str = ""
+    seq: int | None = None
+    turn: int | None = None
+
+
+def _read_until(text: str | None) -> _Until:
+    if text is None:
+        return _Until()
+    kind, _, number = text.rpartition(":")
+    if kind not in {"", "turn"} or not number.isascii() or not number.isdigit():
+        raise NoSuchPoint(text, "neither the number of an event nor turn:N")
+    return _Until(text, turn=int(number)) if kind else _Until(text, seq=int(number))
+
+
+async def _taken(recording: Recording, until: _Until) -> tuple[Transcript, list[bytes]]:
+    if until.turn is None:
+        return await _fold(recording, lambda seq: until.seq is None or seq <= until.seq)
+    whole, lines = await _fold(recording, lambda _: True)
+    if not 1 <= until.turn <= len(whole.turns):
+        raise NoSuchPoint(until.text, f"{recording.id} has {counted(len(whole.turns), 'turn')}")
+    if until.turn == len(whole.turns):
+        return whole, lines
+    following = whole.turns[until.turn].started
+    return await _fold(recording, lambda seq: seq < following)
+
+
+async def _fold(
+    recording: Recording, wanted: Callable[[int], bool]
+) -> tuple[Transcript, list[bytes]]:
+    folding = Fold(Transcript(session=recording.id))
+    lines = []
+    async for text in recording.lines():
+        envelope = parse(text)
+        if not wanted(envelope["seq"]):
+            break
+        folding.apply(envelope)
+        lines.append(text)
+    return folding.transcript(), lines
+
+
+# -- writing ---------------------------------------------------------------------------------------
+
+
+def _write(content: bytes, output: Path | None) -> None:
+    if output is None:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+        return
+    if output.exists() and not output.is_file():
+        output.write_bytes(content)  # a device or a pipe
+        return
+    draft = output.with_name(f".{output.name}.{os.getpid()}")
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        draft.replace(output)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _complain(*lines: str) -> None:
+    text = "".join(f"{line}\n" for line in lines)
+    sys.stderr.buffer.write(text.encode("utf-8", "backslashreplace"))
+    sys.stderr.buffer.flush()
+
+
+def _close_stdout() -> None:
+    """Keep the interpreter from flushing into the broken pipe once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,145 @@
+"""What SESSION means on a command line: an id, the beginning of one, an alias, a file (cli.md).
+
+Above this module: `replay.cli`. Below it: the log's reader, `recordings`.
+
+A name is checked before anything is opened (R141). Whatever has a path separator or the suffix
+of a session file is a file; all else names a session of the log.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from eventlog import (
+    Event,
+    InvalidSessionId,
+    LogReader,
+    Page,
+    SessionId,
+    line,
+    log_location,
+    open_reader,
+    parse,
+    valid_session_id,
+)
+from replay.errors import AmbiguousName, SessionNotFound, WrongName
+from replay.recordings import Recording, Recordings, read_recordings
+
+LATEST: Final = "latest"
+STDIN: Final = "-"
+PRUNED: Final = "pruned"
+"""Why events may be missing without any damage."""
+
+_SUFFIXES: Final = frozenset({".jsonl", ".ndjson", ".json", ".cassette"})
+_PAGE: Final = 1 << 20
+
+
+def read_file(name: str, session: str | None = None) -> Recordings:
+    """Read the file that *name* means; *session* picks one of it (an id or its beginning).
+
+    Not asynchronous, so that Ctrl-C ends it while it waits for standard input.
+
+    Raises:
+        InvalidSessionId: *session* has not the form of an id; nothing was read.
+        NothingToReplay, ForeignFile: the file holds no session.
+        SessionNotFound, AmbiguousName: *session* picks none of it, or several.
+        WrongName: there is no such file.
+        OSError: it cannot be read.
+
+    """
+    wanted = None if session is None else valid_session_id(session)
+    return _picked(_read(name), name, wanted)
+
+
+@asynccontextmanager
+async def open_session(name: str, *, log: str | None = None) -> AsyncGenerator[Recordings, None]:
+    """Open the session of the log that *name* means.
+
+    Raises:
+        InvalidSessionId: it has not the form of an id; nothing was looked up.
+        SessionNotFound, AmbiguousName: nothing, or too much, is called so.
+        EventLogError: the log cannot be opened or read.
+
+    """
+    id_ = valid_session_id(name)
+    async with open_reader(log) as reader:
+        found = await _resolve(reader, id_, where=str(log_location(log)))
+        yield Recordings([Recording(found, lambda: lines_of(reader, found))])
+
+
+def is_file_name(name: str) -> bool:
+    """Whether *name* means a file, or standard input."""
+    return name == STDIN or "/" in name or "\\" in name or Path(name).suffix in _SUFFIXES
+
+
+async def lines_of(reader: LogReader, session: SessionId) -> AsyncIterator[bytes]:
+    """Yield every line of a session of the log, in order."""
+    cursor = 0
+    while True:
+        page = await reader.read(session, after=cursor, limit=4096, limit_bytes=_PAGE)
+        if not page.body:
+            return
+        if page.floor > cursor:
+            yield _pruned(page)
+        for text in page.lines:
+            yield text
+        cursor = page.next
+
+
+def _pruned(page: Page) -> bytes:
+    """Make the line that says which events are gone from the log on purpose."""
+    gap = {"first": 1, "last": page.floor, "lost": page.floor, "reason": PRUNED}
+    return line(page.floor, parse(page.lines[0])["ts"], Event.of("log.gap", gap))
+
+
+async def _resolve(reader: LogReader, name: SessionId, *, where: str) -> SessionId:
+    if name == LATEST:
+        rows = await reader.sessions(limit=1)
+        if not rows:
+            raise SessionNotFound(name, where)
+        return rows[0].id
+    found = await reader.resolve(name)
+    if not found:
+        found = [row.id for row in await reader.sessions() if row.id.startswith(name)]
+    return _only(found, name, where)
+
+
+def _only(found: Sequence[SessionId], name: str, where: str) -> SessionId:
+    if not found:
+        raise SessionNotFound(name, where)
+    if len(found) > 1 and found[0] != name:
+        raise AmbiguousName(name, found)
+    return found[0]
+
+
+def _read(name: str) -> Recordings:
+    if name == STDIN:
+        return read_recordings(sys.stdin.buffer.read(), "standard input")
+    path = Path(name)
+    if not path.exists():
+        raise _missing(name)
+    if path.is_dir():
+        raise WrongName(name, "is a folder; name a log with --log")
+    return read_recordings(path.read_bytes(), path.name)
+
+
+def _missing(name: str) -> Exception:
+    """Return why *name* gives nothing: no file, and whether it could at least be an id."""
+    try:
+        valid_session_id(name)
+    except InvalidSessionId:
+        return WrongName(name, "is no file, and no session has such a name")
+    return SessionNotFound(name, "this folder")
+
+
+def _picked(held: Recordings, name: str, wanted: SessionId | None) -> Recordings:
+    if wanted is None:
+        return held
+    ids = [recording.id for recording in held.sessions]
+    close = [wanted] if wanted in ids else [id_ for id_ in ids if id_.startswith(wanted)]
+    id_ = _only(close, wanted, name)
+    return Recordings([one for one in held.sessions if one.id == id_], held.flaws)
