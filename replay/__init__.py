@@ -31,6 +31,17 @@ from replay.pieces import (
     Question,
     ToolContent,
 )
+from replay.recordings import Flaw, Recording, Recordings, read_recordings
+from replay.render import (
+    DEFAULT,
+    PROFILES,
+    SNAPSHOT,
+    Profile,
+    Renderer,
+    TextOptions,
+    render_text,
+    render_texts,
+)
 from replay.transcript import (
     EMPTY,
     FOLD_VERSION,
@@ -43,8 +54,11 @@ from replay.transcript import (
 )
 
 __all__ = [
+    "DEFAULT",
     "EMPTY",
     "FOLD_VERSION",
+    "PROFILES",
+    "SNAPSHOT",
     "Agent",
     "AnyEntry",
     "Ask",
@@ -53,6 +67,7 @@ __all__ = [
     "Entry",
     "Error",
     "Excerpt",
+    "Flaw",
     "Fold",
     "Gap",
     "Info",
@@ -66,11 +81,16 @@ __all__ = [
     "Outcome",
     "Plan",
     "PlanItem",
+    "Profile",
     "Question",
+    "Recording",
+    "Recordings",
+    "Renderer",
     "ReplayError",
     "Subagent",
     "System",
     "Terminal",
+    "TextOptions",
     "Thought",
     "Tool",
     "ToolContent",
@@ -86,5 +106,8 @@ __all__ = [
     "is_plan_approval",
     "is_question_tool",
     "load",
+    "read_recordings",
+    "render_text",
+    "render_texts",
     "schema",
 ]
