@@ -71,7 +71,8 @@ class Line:
     def call(self, direction: Direction, pending: Pending) -> list[Entry]:
         """Return the `acp.call` that *pending* is."""
         pending.slot = Slot()
-        return self.put(pending.foreign, call_event(direction, pending.call), slot=pending.slot)
+        event = call_event(direction, pending.call, pending.note)
+        return self.put(pending.foreign, event, slot=pending.slot)
 
     def told(self, direction: Direction, told: Notification, note: Note) -> list[Entry]:
         """Return the `acp.notification` that *told* is."""
@@ -102,9 +103,10 @@ class Line:
         return own.foreign if own else None
 
 
-def call_event(direction: Direction, call: Call) -> Event:
+def call_event(direction: Direction, call: Call, note: Note | None = None) -> Event:
     """Return the event of a call that has no type of its own."""
-    payload: dict[str, Any] = {"id": call.id, "by": ROLE[direction], "method": call.method}
+    own = {"id": call.id, "by": ROLE[direction], "method": call.method}
+    payload: dict[str, Any] = {**(note.members if note else {}), **own}
     if call.method not in WITHOUT_PARAMS:
         payload["params"] = without_secrets(call.params) if direction == "in" else call.params
     return Event.of("acp.call", payload)

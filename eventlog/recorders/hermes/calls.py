@@ -26,7 +26,7 @@ def asked(wire: Wire, call: Call, note: Note) -> Recorded:
     """Return what a client's call means."""
     pending = Pending(call.method, members(call.params), call.frame(), note)
     wire.pending[note.connection, key_of(call.id)] = pending
-    if call.method in SAID and (session := _session(wire, pending)):
+    if call.method in SAID and (session := wire.about(pending)):
         return [_said(wire, session, pending)]
     if call.method in OPENING:
         return Unrecorded.OPENING
@@ -105,13 +105,12 @@ def _prompt_taken(wire: Wire, pending: Pending, result: Mapping[str, Any]) -> Re
         return [*entries, _rejected(wire, pending, {"message": "rejected", "data": dict(result)})]
     if result.get("status") in {"steered", "redirected"} and pending.method == "prompt.submit":
         seq = pending.slot.seq if pending.slot else None
-        told = {"method": pending.method, "params": {"prompt": seq}, "result": result}
-        return [*entries, wire.put(_session(wire, pending), Event.of("client.call", told))]
+        return [*entries, wire.call(pending, {"result": result}, {"prompt": seq})]
     return entries or Unrecorded.ACCEPTED
 
 
 def _rejected(wire: Wire, pending: Pending, error: Any) -> Entry:
-    session = _session(wire, pending)
+    session = wire.about(pending)
     if session is None or pending.slot is None:
         told = {"content": _content(pending), "error": error, **pending.note.members}
         return wire.put(None, Event.of("prompt.rejected", told))
@@ -161,7 +160,7 @@ def _interrupted(wire: Wire, pending: Pending, result: Mapping[str, Any]) -> Rec
     if result.get("status") == "not_interrupted":
         return Unrecorded.REFUSED
     told = {"by": "client", "reason": pending.method, **pending.note.members}
-    return [wire.put(_session(wire, pending), Event.of("turn.interrupted", told))]
+    return [wire.put(wire.about(pending), Event.of("turn.interrupted", told))]
 
 
 def _closed(wire: Wire, pending: Pending, result: Mapping[str, Any]) -> Recorded:
@@ -176,7 +175,7 @@ def _closed(wire: Wire, pending: Pending, result: Mapping[str, Any]) -> Recorded
 
 def _undone(wire: Wire, pending: Pending, result: Mapping[str, Any]) -> Recorded:
     """Take a session back to before its last prompt, if that prompt stands in this log."""
-    session, removed = _session(wire, pending), result.get("removed")
+    session, removed = wire.about(pending), result.get("removed")
     if not removed:
         return Unrecorded.REFUSED
     if session is None or not wire.prompts[session]:
@@ -202,16 +201,14 @@ def _is_listed(pending: Pending) -> bool:
 def _client_call(wire: Wire, pending: Pending, outcome: Mapping[str, Any]) -> Entry:
     params = pending.params
     if pending.method == "config.set" and params.get("key") not in SETTINGS:
-        params, outcome = without(params, "value"), without(outcome, "result")
-    told = {"method": pending.method, "params": params, **outcome, **pending.note.members}
-    return wire.put(_session(wire, pending), Event.of("client.call", told))
+        params, outcome = without(params, "value"), _code_only(outcome)
+    return wire.call(pending, outcome, params)
 
 
-def _session(wire: Wire, pending: Pending) -> SessionId | None:
-    for name in ("session_id", "session_key"):
-        if session := wire.session_of(text_of(pending.params, name)):
-            return session
-    return None
+def _code_only(outcome: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an outcome that quotes nothing."""
+    code = members(outcome.get("error")).get("code")
+    return {"error": {"code": code}} if "error" in outcome else {}
 
 
 Accepted = Callable[[Wire, Pending, Mapping[str, Any]], Recorded]

@@ -31,7 +31,7 @@ def asked(wire: Wire, call: Call) -> Recorded:
         entries = wire.attach(runtime, None)
         session = wire.attached[runtime].session
     wire.questions[name] = Question(name, call.method, params, session)
-    opened = {"id": name, "method": call.method, "params": params}
+    opened = {"id": name, "method": call.method, "params": call.params or {}}
     return [*entries, wire.put(session, Event.of("request.opened", opened))]
 
 
@@ -86,14 +86,16 @@ def responded(wire: Wire, pending: Pending, result: Mapping[str, Any]) -> Record
         return Unrecorded.REFUSED
     outcome = {"result": {k: v for k, v in pending.params.items() if k in {"choice", "all"}}}
     chosen = [_settle(wire, item, outcome, pending.note) for item in _meant(wire, pending)]
-    return chosen or Unrecorded.UNASKED
+    return chosen or [wire.call(pending, {"result": result})]  # it was asked before we listened
 
 
 def locked(wire: Wire, pending: Pending, result: Mapping[str, Any]) -> Recorded:
     """Return what an accepted `clarify.lock` means; the last one answers the question (P-30)."""
     question = wire.questions.get(text_of(pending.params, "request_id") or "")
-    if result.get("status") != "ok" or question is None:
+    if result.get("status") != "ok":
         return Unrecorded.REFUSED
+    if question is None:
+        return [wire.call(pending, {"result": result})]
     name, answer = str(pending.params.get("question_id")), pending.params.get("answer")
     question.locked[name] = answer
     told = {"id": question.id, "question_id": name, "answer": answer, **pending.note.members}

@@ -120,6 +120,21 @@ class Wire:
         self.aliased.add((scope, id_))
         return [self.put(session, Event.of("session.alias", {"scope": scope, "id": id_}))]
 
+    def call(
+        self, pending: Pending, outcome: Mapping[str, Any], params: Mapping[str, Any] | None = None
+    ) -> Entry:
+        """Return the `client.call` that *pending* is; *params* are what may be told of it."""
+        asked = pending.params if params is None else params
+        told = {"method": pending.method, "params": asked, **outcome, **pending.note.members}
+        return self.put(self.about(pending), Event.of("client.call", told))
+
+    def about(self, pending: Pending) -> SessionId | None:
+        """Return the session that a call is about."""
+        for name in ("session_id", "session_key"):
+            if session := self.session_of(text_of(pending.params, name)):
+                return session
+        return None
+
     @property
     def epoch8(self) -> str:
         """The beginning of the process's epoch."""

@@ -351,6 +351,33 @@ def test_approval_respond_is_recorded_only_when_accepted() -> None:
     ]
 
 
+def test_an_answer_to_a_question_that_was_not_seen_is_kept_as_a_call() -> None:
+    """A recording may begin while a question is open; the choice is not lost."""
+    talk = opened()
+    params = {"session_id": RUNTIME, "request_id": "a9", "choice": "deny"}
+    found = ask(talk, "approval.respond", params, {"result": {"resolved": 1}})
+    assert found == [
+        (
+            "client.call",
+            {"method": "approval.respond", "params": params, "result": {"resolved": 1}},
+        )
+    ]
+    lock = {"request_id": "srq-9", "question_id": "q0", "answer": "a"}
+    taken: Json = {"result": {"status": "ok", "remaining": []}}
+    assert ask(talk, "clarify.lock", lock, taken)[0][0] == "client.call"
+
+
+def test_a_prompt_that_became_a_correction_says_so() -> None:
+    """The gateway may take a prompt as a word to the running turn."""
+    talk = opened()
+    params = {"session_id": RUNTIME, "text": "hi"}
+    found = ask(talk, "prompt.submit", params, {"result": {"status": "steered"}})
+    assert found[1] == (
+        "client.call",
+        {"method": "prompt.submit", "params": {"prompt": 4}, "result": {"status": "steered"}},
+    )
+
+
 def test_locks_are_recorded_only_when_accepted_and_the_last_one_answers() -> None:
     """P-30, P-31: relocked, skipped; a refused or expired lock is nothing."""
     talk = opened()
@@ -437,6 +464,7 @@ def test_calls_that_carry_secrets_are_never_recorded(method: str, params: Json) 
     """P-33: neither what is asked nor what is answered."""
     talk = opened()
     ask(talk, method, params, {"result": {"echo": SECRET, "value": SECRET}})
+    ask(talk, method, params, {"error": {"code": 4002, "message": f"bad value {SECRET}"}})
     talk.receive({"id": "unknown", "result": {"value": SECRET}})
     assert SECRET.encode() not in talk.everything()
     if method != "config.set":
