@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, NewType, NotRequired, TypedDict
 
 from eventlog import codec
@@ -105,10 +106,15 @@ def line(seq: int, ts: int, event: Event) -> bytes:
     return b'{"seq":%d,"ts":%d,"type":%b,"payload":%b%b}' % (
         seq,
         ts,
-        codec.dumps(event.type),
+        _quoted(event.type),
         event.payload,
         event.rest,
     )
+
+
+@lru_cache(maxsize=256)
+def _quoted(type_: str) -> bytes:
+    return codec.dumps(type_)
 
 
 def event_of(text: bytes) -> tuple[int, Event]:

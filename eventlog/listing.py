@@ -13,27 +13,29 @@ from typing import Any, Final
 from eventlog import codec
 from eventlog.event import Event
 
-_WATCHED: Final = frozenset({"session.opened", "session.alias", "session.title", "session.info"})
+_WATCHED: Final = frozenset(
+    {"session.opened", "session.alias", "session.title", "session.info", "acp.session_update"}
+)
 
 
 @dataclass(slots=True)
 class Listing:
-    """What some events change in a session's row: nothing, or one of these."""
+    """What some events change in a session's row: one of these, or several."""
 
     title: str | None = None
     """The last title; empty when it was taken away (ACP's null)."""
     opened: Mapping[str, Any] | None = None
     aliases: list[tuple[str, str]] = field(default_factory=list)
 
-    def __bool__(self) -> bool:
-        return self.title is not None or self.opened is not None or bool(self.aliases)
 
-
-def listing(events: Iterable[Event]) -> Listing:
-    """Return what *events* say about their session, the last title winning."""
-    found = Listing()
+def listing(events: Iterable[Event]) -> Listing | None:
+    """Return what *events* say about their session, the last title winning; None if nothing."""
+    found = None
     for event in events:
-        if event.type in _WATCHED or b'"session_info_update"' in event.payload:
+        if event.type in _WATCHED and (
+            event.type != "acp.session_update" or b'"session_info_update"' in event.payload
+        ):
+            found = found or Listing()
             _note(found, event.type, codec.loads(event.payload))
     return found
 

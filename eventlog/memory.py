@@ -13,7 +13,7 @@ import anyio
 
 from eventlog.errors import WrongExpectedVersion
 from eventlog.event import GATEWAY, START, Event, Seq, SessionId, Span, line, valid_session_id
-from eventlog.listing import listing
+from eventlog.listing import Listing, listing
 from eventlog.store import Page, SessionRow, check_times
 
 
@@ -53,7 +53,8 @@ class MemoryStore:
         at: Sequence[int] | None = None,
     ) -> Span:
         """Record *events* in order, all or none."""
-        check_times(events, at)
+        if at is not None:
+            check_times(events, at)
         stream = self._streams[valid_session_id(session_id)]
         head = len(stream.lines)
         if expected is not None and expected != head:
@@ -134,15 +135,18 @@ class MemoryStore:
         stream.updated = times[-1]
         self._batches += 1
         stream.order = self._batches
-        found = listing(events)
+        if found := listing(events):
+            self._list(session_id, stream, found)
+        stream.grown.set()
+        stream.grown = anyio.Event()
+
+    def _list(self, session_id: SessionId, stream: _Stream, found: Listing) -> None:
         if found.title is not None:
             stream.title = found.title or None
         stream.opened = stream.opened or found.opened or {}
         for _, alias in found.aliases:
             if session_id not in self._aliases[alias]:
                 self._aliases[alias].append(session_id)
-        stream.grown.set()
-        stream.grown = anyio.Event()
 
     def _row(self, key: SessionId) -> SessionRow:
         stream = self._streams[key]

@@ -147,10 +147,8 @@ class Log(EventStore, Catalogue, Protocol):
         ...
 
 
-def check_times(events: Sequence[Event], at: Sequence[int] | None) -> None:
-    """Raise ValueError unless *at* is absent or holds one possible `ts` an event."""
-    if at is None:
-        return
+def check_times(events: Sequence[Event], at: Sequence[int]) -> None:
+    """Raise ValueError unless *at* holds one possible `ts` an event."""
     if len(at) != len(events):
         raise ValueError(f"{len(at)} times for {len(events)} events")
     if bad := next((ts for ts in at if not 0 <= ts < 2**63), None):

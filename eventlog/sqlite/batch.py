@@ -64,13 +64,12 @@ class Sealer:
     key: str
     checksum: Checksum
 
-    def seal(self, first: int, stamped: Sequence[tuple[int, bytes]]) -> Iterator[Batch]:
-        """Yield *stamped* lines, the first of which has the number *first*, as batches."""
-        for part in _parts(stamped):
-            last, ts = first + len(part) - 1, part[-1][0]
-            body = b"\n".join([text for _, text in part])
-            yield Batch(first, last, ts, LINES, self._crc(first, last, ts, LINES, body), body)
-            first = last + 1
+    def seal(self, first: int, times: Sequence[int], lines: Sequence[bytes]) -> Iterator[Batch]:
+        """Yield *lines*, the first of which has the number *first*, as batches."""
+        for start, end in _parts(lines):
+            begin, last, ts = first + start, first + end - 1, times[end - 1]
+            body = b"\n".join(lines[start:end])
+            yield Batch(begin, last, ts, LINES, self._crc(begin, last, ts, LINES, body), body)
 
     def intact(self, batch: Batch) -> bool:
         """Whether *batch* holds what was once written: one line for each of its numbers."""
@@ -112,11 +111,12 @@ def _gap(first: int, last: int, ts: int, reason: str) -> Run:
     return Run(first, last, line(last, ts, event), reason)
 
 
-def _parts(stamped: Sequence[tuple[int, bytes]]) -> Iterator[Sequence[tuple[int, bytes]]]:
+def _parts(lines: Sequence[bytes]) -> Iterator[tuple[int, int]]:
+    """Yield from where to where a batch goes."""
     start, size = 0, 0
-    for index, (_, text) in enumerate(stamped):
+    for index, text in enumerate(lines):
         if index > start and (index - start == MAX_EVENTS or size + len(text) >= MAX_BYTES):
-            yield stamped[start:index]
+            yield start, index
             start, size = index, 0
         size += len(text) + 1
-    yield stamped[start:]
+    yield start, len(lines)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from eventlog import codec
 from eventlog.errors import WrongExpectedVersion
 from eventlog.event import Seq, Span, line
-from eventlog.listing import Listing, listing
+from eventlog.listing import Listing
 from eventlog.sqlite.batch import Sealer
 from eventlog.sqlite.checksum import Checksum
 from eventlog.sqlite.heads import Stream
@@ -33,15 +33,22 @@ _ALIAS: Final = "insert or ignore into alias select ?, ?, id from session where 
 
 
 @dataclass(slots=True)
+class Draft:
+    """What one session gains: the lines after *start*, and their times."""
+
+    start: int
+    """Where the session was believed to end."""
+    times: list[int] = field(default_factory=list)
+    lines: list[bytes] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class Commit:
     """Appends that become durable together, or not at all."""
 
     accepted: list[tuple[Pending, Span]] = field(default_factory=list)
-    stamped: dict[Stream, list[tuple[int, bytes]]] = field(default_factory=dict)
-    """The time and the line of every event, by session."""
+    drafts: dict[Stream, Draft] = field(default_factory=dict)
     changes: list[tuple[Stream, Listing]] = field(default_factory=list)
-    starts: dict[Stream, int] = field(default_factory=dict)
-    """Where each session was believed to end."""
 
     def add(self, pending: Pending, now: int) -> None:
         """Give *pending* the next numbers of its session, or tell it that it came too late."""
@@ -54,14 +61,16 @@ class Commit:
         self.accepted.append((pending, Span(Seq(head + 1), Seq(stream.assigned))))
         if not events:
             return
-        self.starts.setdefault(stream, head)
+        draft = self.drafts.get(stream)
+        if draft is None:
+            draft = self.drafts[stream] = Draft(head)
         times = pending.at or [now] * len(events)
-        numbers = range(head + 1, stream.assigned + 1)
-        self.stamped.setdefault(stream, []).extend(
-            zip(times, map(line, numbers, times, events), strict=True)
-        )
-        if found := listing(events):
-            self.changes.append((stream, found))
+        draft.times += times
+        for ts, event in zip(times, events, strict=True):
+            head += 1
+            draft.lines.append(line(head, ts, event))
+        if pending.found is not None:
+            self.changes.append((stream, pending.found))
 
     def statements(self, checksum: Checksum) -> Iterator[Statement]:
         """Yield what to execute: a single statement unless the list of sessions changes."""
@@ -72,15 +81,16 @@ class Commit:
 
     def _new_sessions(self) -> Iterator[Statement]:
         rows = (
-            [stream.key, stamped[0][0]]
-            for stream, stamped in self.stamped.items()
+            [stream.key, draft.times[0]]
+            for stream, draft in self.drafts.items()
             if not stream.listed
         )
         return _inserts(_SESSION, "(?,?)", rows)
 
     def _rows(self, checksum: Checksum) -> Iterator[Sequence[Any]]:
-        for stream, stamped in self.stamped.items():
-            for batch in Sealer(stream.key, checksum).seal(self.starts[stream] + 1, stamped):
+        for stream, draft in self.drafts.items():
+            sealer = Sealer(stream.key, checksum)
+            for batch in sealer.seal(draft.start + 1, draft.times, draft.lines):
                 yield (stream.key, *batch)
 
 
@@ -88,7 +98,8 @@ def form(waiting: Iterable[Pending], now: int) -> Commit:
     """Return *waiting* as one transaction, without those that expected another head."""
     commit = Commit()
     for pending in waiting:
-        commit.add(pending, now)
+        if not pending.outcome.done():
+            commit.add(pending, now)
     return commit
 
 

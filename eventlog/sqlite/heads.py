@@ -52,10 +52,8 @@ class Heads:
     def __init__(self, database: aiosqlite.Connection) -> None:
         self._database = database
         self._streams: dict[SessionId, Stream] = {}
-
-    def known(self, key: SessionId) -> Stream | None:
-        """Return the session *key* if it is in memory."""
-        return self._streams.get(key)
+        self.known: Final = self._streams.get
+        """The session of that key, or None if it is not in memory yet."""
 
     async def stream(self, key: SessionId) -> Stream:
         """Return the session *key*, which may have no events yet.

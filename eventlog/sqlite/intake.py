@@ -14,6 +14,7 @@ from typing import Final
 import anyio
 
 from eventlog.event import Event, Span
+from eventlog.listing import Listing
 from eventlog.sqlite.heads import Stream
 
 LIMIT: Final = 4 * 1024 * 1024
@@ -29,11 +30,10 @@ class Pending:
     expected: int | None
     at: Sequence[int] | None
     outcome: Future[Span]
-
-    @property
-    def size(self) -> int:
-        """About as many bytes as the lines will have."""
-        return sum(64 + len(event.payload) + len(event.rest) for event in self.events)
+    size: int
+    """About as many bytes as the lines will have."""
+    found: Listing | None
+    """What changes in the list of sessions."""
 
 
 class Closed(Exception):
@@ -48,9 +48,18 @@ class Intake:
         self._waiting: deque[Pending] = deque()
         self._bytes = 0
         self._turn = anyio.Lock(fast_acquire=True)  # first come, first served
+        self._crowded = 0
+        """How many wait outside."""
         self._arrived = anyio.Event()
         self._emptied = anyio.Event()
         self._closed = False
+
+    def offer(self, pending: Pending) -> bool:
+        """Add *pending* if there is room and nobody waits for some; whether it was added."""
+        if self._crowded or self._closed or not self._fits(pending):
+            return False
+        self._add(pending)
+        return True
 
     async def put(self, pending: Pending) -> None:
         """Add *pending* once there is room for it; a larger one than the limit needs all of it.
@@ -59,15 +68,25 @@ class Intake:
             Closed: the intake was closed before.
 
         """
-        size = pending.size
-        async with self._turn:
-            while self._bytes and self._bytes + size > self._limit and not self._closed:
-                await self._emptied.wait()
-            if self._closed:
-                raise Closed
-            self._waiting.append(pending)
-            self._bytes += size
+        self._crowded += 1
+        try:
+            async with self._turn:
+                while not (self._closed or self._fits(pending)):
+                    await self._emptied.wait()
+                if self._closed:
+                    raise Closed
+                self._add(pending)
+        finally:
+            self._crowded -= 1
+
+    def _fits(self, pending: Pending) -> bool:
+        return not self._bytes or self._bytes + pending.size <= self._limit
+
+    def _add(self, pending: Pending) -> None:
+        if not self._waiting:
             self._arrived.set()
+        self._waiting.append(pending)
+        self._bytes += pending.size
 
     async def take(self) -> list[Pending]:
         """Wait for something to come, then return all of it; nothing once closed and empty."""
@@ -77,8 +96,9 @@ class Intake:
         taken = [pending for pending in self._waiting if not pending.outcome.done()]
         self._waiting.clear()
         self._bytes = 0
-        self._emptied.set()
-        self._emptied = anyio.Event()
+        if self._crowded:
+            self._emptied.set()
+            self._emptied = anyio.Event()
         return taken
 
     @property

@@ -163,7 +163,14 @@ class SqliteReader:
 async def identified(path: Path, connection: aiosqlite.Connection) -> Opened:
     """Read which log it is that *connection* reads."""
     with translated(path):
-        meta = dict(map(tuple, await connection.execute_fetchall("select key, value from meta")))
+        meta = dict(
+            map(
+                tuple,
+                await connection.execute_fetchall(
+                    "select key, value from meta where key is not 'room'"
+                ),
+            )
+        )
     if (algorithm := meta["checksum"]) not in ALGORITHMS:
         raise LogUnavailable(str(path), f"its checksums are {algorithm}, unknown here")
     return Opened(path, connection, str(meta["epoch"]), Checksum(algorithm))

@@ -30,6 +30,12 @@ APPLICATION: Final = 0x4852_4C47
 """Marks a file as a log of ours (`HRLG`); in the file as `application_id`."""
 
 
+_PAGE: Final = 4096
+_WAL_PAGES: Final = 2_000
+"""Pages in the WAL at which it is moved into the database."""
+_FILLING: Final = 64 * _PAGE
+
+
 @asynccontextmanager
 async def connection(
     path: Path, connect: Callable[[Path], sqlite3.Connection]
@@ -37,7 +43,12 @@ async def connection(
     """Open *path* by *connect*, in a thread of its own, and close it whatever happens (R029)."""
     opened = aiosqlite.Connection(lambda: connect(path), 64)
     with translated(path), anyio.CancelScope(shield=True):
-        await opened
+        try:
+            await opened
+        except BaseException:
+            # its thread has been told to end, but nobody waits: the loop may be gone before it
+            await anyio.to_thread.run_sync(opened._thread.join)  # noqa: SLF001 - no other way
+            raise
     try:
         yield opened
     finally:
@@ -77,14 +88,39 @@ def for_writing(path: Path) -> sqlite3.Connection:
         files.restrict(path)
     except OSError as error:
         raise LogUnavailable(str(path), error.strerror or str(error)) from error
-    return _set_up(
+    database = _set_up(
         _connect(path, "mode=rw"),
         "pragma busy_timeout=5000",
         "pragma journal_mode=wal",
-        "pragma synchronous=full",
-        "pragma wal_autocheckpoint=2000",
         "pragma secure_delete=on",
+        "pragma wal_autocheckpoint=0",
+        "pragma wal_checkpoint(passive)",
     )
+    _reserve(database, path)
+    return _set_up(database, "pragma synchronous=full", f"pragma wal_autocheckpoint={_WAL_PAGES}")
+
+
+def _reserve(database: sqlite3.Connection, path: Path) -> None:
+    """Let the WAL be as long as it may get: a commit into a file that grows takes twice as long.
+
+    A clean end deletes the file, so this is done at every opening (S-5); it is not done again
+    after a crash. Only writing the same page again and again makes the WAL longer than the
+    database.
+    """
+    wal = path.with_name(f"{path.name}-wal")
+    database.execute("pragma synchronous=off")  # nothing of this is worth a sync
+    try:
+        for fill in range(_WAL_PAGES * _PAGE // _FILLING):
+            if wal.exists() and wal.stat().st_size >= _WAL_PAGES * _PAGE:
+                break
+            database.execute(
+                "insert or replace into meta values ('room', ?)", (bytes([fill % 256]) * _FILLING,)
+            )
+        database.execute("pragma synchronous=full")
+        database.execute("pragma wal_checkpoint(passive)").fetchall()
+    except sqlite3.OperationalError:
+        if database.in_transaction:
+            database.rollback()
 
 
 def _make(path: Path) -> None:

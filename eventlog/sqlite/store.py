@@ -16,7 +16,7 @@ import anyio
 from eventlog.event import Event, SessionId, Span
 from eventlog.sqlite import catalogue, files, schema
 from eventlog.sqlite.faults import translated
-from eventlog.sqlite.heads import Heads
+from eventlog.sqlite.heads import Heads, Stream
 from eventlog.sqlite.reader import Opened, SqliteReader, identified
 from eventlog.sqlite.writer import Writer
 from eventlog.store import check_times
@@ -79,16 +79,16 @@ class SqliteStore(SqliteReader):
         at: Sequence[int] | None = None,
     ) -> Span:
         """Record *events* in order, all or none, and return once they are durable."""
-        check_times(events, at)
-        self._writer.check()
-        with translated(self._path):
-            stream = self._heads.known(session_id) or await self._heads.stream(session_id)
-        return await self._writer.append(stream, events, expected, at)
+        if at is not None:
+            check_times(events, at)
+        stream = self._heads.known(session_id)
+        if stream is None:
+            stream = await self._stream(session_id)
+        return await self._writer.submit(stream, events, expected=expected, at=at)
 
     async def wait(self, session_id: SessionId, *, after: int) -> None:
         """Return once the session's head lies beyond *after*."""
-        with translated(self._path):
-            stream = self._heads.known(session_id) or await self._heads.stream(session_id)
+        stream = self._heads.known(session_id) or await self._stream(session_id)
         while stream.head <= after:
             if self._writer.closed:
                 self._writer.check()
@@ -102,3 +102,7 @@ class SqliteStore(SqliteReader):
     async def settle(self) -> None:
         """Note durably that nothing is open in what has been recorded up to now."""
         await self._writer.execute(_SETTLE)
+
+    async def _stream(self, session_id: SessionId) -> Stream:
+        with translated(self._path):
+            return await self._heads.stream(session_id)

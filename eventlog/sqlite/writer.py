@@ -10,19 +10,24 @@ from __future__ import annotations
 
 import sqlite3
 from asyncio import get_running_loop
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import Final
 
 import aiosqlite
 import anyio
 
 from eventlog.errors import EventLogError, LogUnavailable
 from eventlog.event import Event, Span
+from eventlog.listing import listing
 from eventlog.sqlite.checksum import Checksum
 from eventlog.sqlite.commit import Commit, Statement, form
 from eventlog.sqlite.faults import meaning, refused, unsynced
 from eventlog.sqlite.heads import Heads, Stream
 from eventlog.sqlite.intake import Closed, Intake, Pending
+
+_AROUND: Final = 80
+"""About as many bytes has a line beside the payload."""
 
 
 class Writer:
@@ -42,26 +47,29 @@ class Writer:
         self._checksum = checksum
         self._clock = clock
         self._intake = Intake()
+        self._loop = get_running_loop()
         self._turn = anyio.Lock(fast_acquire=True)  # one transaction on the connection at a time
         self._finished = anyio.Event()
         self._given_up: str | None = None
         self.closed = False
 
-    async def append(
+    def submit(
         self,
         stream: Stream,
         events: Sequence[Event],
+        *,
         expected: int | None,
         at: Sequence[int] | None,
-    ) -> Span:
-        """Return where *events* came to stand, once they are durable."""
-        self.check()
-        pending = Pending(stream, events, expected, at, get_running_loop().create_future())
-        try:
-            await self._intake.put(pending)
-        except Closed:
-            raise self._unavailable() from None
-        return await pending.outcome
+    ) -> Awaitable[Span]:
+        """Return what gives, once they are durable, where *events* came to stand."""
+        if self.closed or self._given_up is not None:
+            raise self._unavailable()
+        size = _AROUND * len(events)
+        for event in events:
+            size += len(event.payload)
+        outcome = self._loop.create_future()
+        pending = Pending(stream, events, expected, at, outcome, size, listing(events))
+        return pending.outcome if self._intake.offer(pending) else self._queue(pending)
 
     async def execute(self, sql: str) -> None:
         """Execute one statement between two commits."""
@@ -101,6 +109,13 @@ class Writer:
         self._intake.close()
         await self._finished.wait()
 
+    async def _queue(self, pending: Pending) -> Span:
+        try:
+            await self._intake.put(pending)
+        except Closed:
+            raise self._unavailable() from None
+        return await pending.outcome
+
     async def _commit(self, waiting: list[Pending]) -> None:
         """Commit *waiting*, and once more without the sessions that the trigger turned away."""
         while waiting:
@@ -137,12 +152,15 @@ class Writer:
         """Fail what cannot be committed, and return what may be tried again."""
         self._note(error)
         try:
-            await self._heads.reload(commit.starts)
+            await self._heads.reload(commit.drafts)
         except sqlite3.Error as second:
             self._given_up = f"it can no longer be read: {second}"
-        lost = set(commit.starts)
+        lost = set(commit.drafts)
         if refused(error) and self._given_up is None:
-            lost = {stream for stream, end in commit.starts.items() if stream.head != end} or lost
+            moved = {
+                stream for stream, draft in commit.drafts.items() if stream.head != draft.start
+            }
+            lost = moved or lost
         failed = [pending for pending, _ in commit.accepted if pending.stream in lost]
         self._fail(failed, lambda: meaning(error, self._path))
         return [pending for pending, _ in commit.accepted if pending.stream not in lost]
@@ -161,7 +179,7 @@ class Writer:
 
 
 def _acknowledge(commit: Commit) -> None:
-    for stream in commit.starts:
+    for stream in commit.drafts:
         stream.head = stream.assigned
         stream.listed = True
         stream.wake()
