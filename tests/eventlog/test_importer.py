@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from eventlog import (
     capture_of,
     export_cassette,
     import_file,
+    open_log,
 )
 
 pytestmark = pytest.mark.anyio
@@ -22,10 +24,14 @@ pytestmark = pytest.mark.anyio
 ACP = "claude049-hello"
 
 
-@pytest.fixture
-def log() -> Log:
+@pytest.fixture(params=["memory", "sqlite"])
+async def log(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Log]:
     """A log that holds nothing."""
-    return MemoryStore()
+    if request.param == "memory":
+        yield MemoryStore()
+    else:
+        async with open_log(tmp_path) as opened:
+            yield opened
 
 
 @pytest.fixture
