@@ -27,9 +27,10 @@ async def settle(
     state = await sessions.state(session_id)
     request = state.requests.get(request_id)
     live = sessions.live.get(session_id)
-    if request and isinstance(answer, Failure) and answer.error.code in CANNOT_SHOW:
-        declined = {"id": request_id, "code": answer.error.code, "by": by}
-        await events.append(session_id, [Event.of("request.declined", declined)])
+    if isinstance(answer, Failure) and answer.error.code in CANNOT_SHOW:
+        if request:  # else it declines what is over: that is nobody's answer
+            declined = {"id": request_id, "code": answer.error.code, "by": by}
+            await events.append(session_id, [Event.of("request.declined", declined)])
         return
     said = answer.error if isinstance(answer, Failure) else answer.result
     if request is None or live is None or not await live.host.answer(request_id, said, by=by):

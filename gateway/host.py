@@ -124,10 +124,10 @@ class Host:
         except RpcError as error:  # the log has it: prompt.finished carries the error
             log.info("%s: the agent refused prompt %s: %s", self._session_id, slot.seq, error)
 
-    async def cancel(self, *, by: str, reason: str) -> None:
+    async def cancel(self, *, by: str, reason: str, withdrawing: str) -> None:
         """Stop the turn, and withdraw every question of it (P-31, P-37).
 
-        Returns once both are in the log and on their way to the agent.
+        *reason* says why the turn is stopped, *withdrawing* why its questions are (P-27). Returns once both are in the log and on their way to the agent.
         """
         params = {"sessionId": self._foreign_id}
         cancel = Remark(Note(members={"by": by, "reason": reason}))
@@ -135,7 +135,7 @@ class Host:
         await self._peer.notify("session/cancel", params)
         withdrawn = [item for item in self._questions.values() if not item.settled.is_set()]
         for question in withdrawn:
-            _settle(question, _withdrawn(question.method), Note(cancelled=reason))
+            _settle(question, _withdrawn(question.method), Note(cancelled=withdrawing))
         for remark in (cancel, *(question.remark for question in withdrawn)):
             await remark.settled.wait()
 

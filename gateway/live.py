@@ -159,12 +159,9 @@ class LiveSession:
             raise RpcError(Code.LOG_UNAVAILABLE, "the prompt could not be recorded")
         return Receipt(prompt.seq, "queued" if prompt.waited else "streaming")
 
-    async def interrupt(self, *, by: str, reason: str = "user") -> bool:
+    async def interrupt(self, *, by: str) -> bool:
         """Stop the turn; return whether there was one. Its questions are withdrawn (P-31)."""
-        if not self.running:
-            return False
-        await self.host.cancel(by=by, reason=reason)
-        return True
+        return await self._cancel(by=by, reason="user", withdrawing="interrupted")
 
     async def note(self, event: Event) -> None:
         """Record something about this session that is in no frame of its agent."""
@@ -177,10 +174,16 @@ class LiveSession:
         """
         self._reason, self._closed = reason, closed
         with anyio.move_on_after(GRACE), suppress(PeerGone):
-            if await self.interrupt(by="gateway", reason=reason):
+            if await self._cancel(by="gateway", reason=reason, withdrawing=reason):
                 await self._idle.wait()
         self._stop.set()
         await self.gone.wait()
+
+    async def _cancel(self, *, by: str, reason: str, withdrawing: str) -> bool:
+        if not self.running:
+            return False
+        await self.host.cancel(by=by, reason=reason, withdrawing=withdrawing)
+        return True
 
     async def _converse(self, line: Transport, cwd: str) -> None:
         peer = self.host.speak(line)

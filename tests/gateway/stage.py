@@ -31,6 +31,9 @@ TOKEN = Token("a-token-of-the-tests")
 QUIET = ("claude049-hello", ["Say hi [[S:hello]]"])
 """A capture without questions, and its first prompt."""
 
+ASKING = ("claude049-reject", "run please [[S:permshell]]")
+"""A capture, and the prompt of it that leads to a permission request."""
+
 
 def player(capture: str | Path, *options: str) -> AgentSpec:
     """Return an agent that plays *capture*: a name, or a file."""

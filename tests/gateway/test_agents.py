@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.gateway.stage import RawClient, Stage, ended, player, scripted, staged
+from tests.gateway.stage import ASKING, RawClient, Stage, ended, player, scripted, staged
 
 pytestmark = pytest.mark.anyio
 
@@ -253,11 +253,12 @@ async def test_gateway_that_stops_leaves_nothing_open(tmp_path: Path) -> None:
     """P-27, P-40: an orderly stop ends turns and withdraws questions; starting again changes
     nothing.
     """
-    async with staged(tmp_path, player("claude049-reject")) as stage, stage.client() as client:
+    capture, prompt = ASKING
+    async with staged(tmp_path, player(capture)) as stage, stage.client() as client:
         session_id = (await client.ask("session.create", {"cwd": "."}))["session_id"]
-        await client.ask("prompt.submit", {"session_id": session_id, "text": "Please do the work"})
+        await client.ask("prompt.submit", {"session_id": session_id, "text": prompt})
         await client.hear("session/request_permission")
-    async with staged(tmp_path, player("claude049-reject")) as stage:
+    async with staged(tmp_path, player(capture)) as stage:
         events = await stage.log(session_id)
 
     kinds = [e["type"] for e in events]

@@ -17,7 +17,7 @@ from gateway.jsonrpc import Notification, Reply, Request, dump, parse
 from gateway.transports import Transport, connect_websocket, memory_pair
 from replay import EMPTY, digest, fold
 from replay import dump as dump_transcript
-from tests.gateway.stage import QUIET, TOKEN, Stage, player, staged
+from tests.gateway.stage import ASKING, QUIET, TOKEN, Stage, player, staged
 
 pytestmark = pytest.mark.anyio
 
@@ -300,13 +300,13 @@ async def test_question_that_is_settled_elsewhere_is_taken_back(tmp_path: Path) 
             taken_back.set()
 
     async with (
-        staged(tmp_path, player("claude049-reject")) as stage,
+        staged(tmp_path, player(ASKING[0])) as stage,
         connected(stage, slow) as thinking,
         connected(stage, allow) as quick,
     ):
         session = await thinking.request("session.create", {"cwd": "."})
         follower = await thinking.follow(session["session_id"])
-        await thinking.submit(session["session_id"], "Please")
+        await thinking.submit(session["session_id"], ASKING[1])
         await follower.until(lambda me: me.transcript.status == "waiting")
         await quick.follow(session["session_id"])
         with anyio.fail_after(10):

@@ -13,11 +13,11 @@ import pytest
 from eventlog import GATEWAY
 from gateway.errors import RpcError
 from gateway.jsonrpc import Failure, Reply, Request, dump
-from tests.gateway.stage import RawClient, Stage, allow, ended, player, prompts, staged
+from tests.gateway.stage import ASKING, RawClient, Stage, allow, ended, player, staged
 
 pytestmark = pytest.mark.anyio
 
-CAPTURE = "claude049-reject"
+CAPTURE, PROMPT = ASKING
 METHOD = "session/request_permission"
 
 
@@ -32,9 +32,7 @@ async def asking(folder: Path) -> AsyncGenerator[tuple[Stage, RawClient, str, in
 
 async def submit(client: RawClient, session_id: str) -> Any:
     """Send the prompt that leads to the question."""
-    for content in prompts(CAPTURE):
-        receipt = await client.ask("prompt.submit", {"session_id": session_id, "content": content})
-    return receipt
+    return await client.ask("prompt.submit", {"session_id": session_id, "text": PROMPT})
 
 
 def of_type(events: list[Any], *types: str) -> list[tuple[str, Any]]:

@@ -10,6 +10,7 @@ import pytest
 
 from gateway.contracts import CONTRACTS, NOTIFICATIONS, SERVER_REQUESTS, read_params
 from gateway.errors import Code, RpcError
+from gateway.methods import METHODS
 
 HERMES = json.loads((Path(__file__).parent / "hermes.json").read_text(encoding="utf-8"))
 SAMPLES: dict[str, Any] = {
@@ -34,8 +35,6 @@ def _refusal(method: str, params: dict[str, Any]) -> tuple[int, str]:
 
 def test_every_method_has_a_contract_and_every_contract_a_method() -> None:
     """Nothing is served that is not described, and nothing is described that is not served."""
-    from gateway.methods import METHODS
-
     assert set(METHODS) == set(CONTRACTS)
 
 
@@ -138,12 +137,19 @@ def test_what_is_no_session_id_is_refused_unseen(method: str, name: str) -> None
     assert _refusal(method, {"session_id": name}) == (Code.INVALID_PARAMS, "session_id")
 
 
-@pytest.mark.parametrize("limit", [0, -1, 1.5, "5", True])
+@pytest.mark.parametrize("wrong", [-1, 1.5, "5", True])
 @pytest.mark.parametrize("key", ["limit", "limit_bytes"])
-def test_a_page_holds_something(key: str, limit: object) -> None:
-    """A limit is a number from 1, so that every page gets on (P-15)."""
-    params = {"session_id": "s", key: limit}
+def test_a_limit_is_a_number(key: str, wrong: object) -> None:
+    """Of events from 0, which only asks where the head is; of bytes from 1 (P-15)."""
+    params = {"session_id": "s", key: wrong}
     assert _refusal("session.events.since", params) == (Code.INVALID_PARAMS, key)
+
+
+def test_a_page_of_no_bytes_is_refused() -> None:
+    """It would hold no event, and so would the next (P-15)."""
+    params = {"session_id": "s", "limit_bytes": 0}
+    assert _refusal("session.events.since", params) == (Code.INVALID_PARAMS, "limit_bytes")
+    assert read_params("session.events.since", {"session_id": "s", "limit": 0}).limit == 0
 
 
 @pytest.mark.parametrize(
