@@ -90,7 +90,7 @@ def responded(wire: Wire, pending: Pending, result: Mapping[str, Any]) -> Record
 
 
 def locked(wire: Wire, pending: Pending, result: Mapping[str, Any]) -> Recorded:
-    """Return what an accepted `clarify.lock` means; the last one answers the question (P-30)."""
+    """Return what an accepted `clarify.lock` means; the last one is the answer (P-30)."""
     question = wire.questions.get(text_of(pending.params, "request_id") or "")
     if result.get("status") != "ok":
         return Unrecorded.REFUSED
@@ -98,12 +98,11 @@ def locked(wire: Wire, pending: Pending, result: Mapping[str, Any]) -> Recorded:
         return [wire.call(pending, {"result": result})]
     name, answer = str(pending.params.get("question_id")), pending.params.get("answer")
     question.locked[name] = answer
-    told = {"id": question.id, "question_id": name, "answer": answer, **pending.note.members}
-    entries = [wire.put(question.session, Event.of("request.locked", told))]
     if result.get("remaining") == []:
         outcome = {"result": {"answers": dict(question.locked)}}
-        entries.append(_settle(wire, question, outcome, pending.note))
-    return entries
+        return [_settle(wire, question, outcome, pending.note)]
+    told = {"id": question.id, "question_id": name, "answer": answer, **pending.note.members}
+    return [wire.put(question.session, Event.of("request.locked", told))]
 
 
 def name_of(id_: Any) -> str:

@@ -378,7 +378,7 @@ def test_a_prompt_that_became_a_correction_says_so() -> None:
     )
 
 
-def test_locks_are_recorded_only_when_accepted_and_the_last_one_answers() -> None:
+def test_locks_are_recorded_only_when_accepted_and_the_last_one_is_the_answer() -> None:
     """P-30, P-31: relocked, skipped; a refused or expired lock is nothing."""
     talk = opened()
     questions = [{"qid": "q0", "question": "?"}, {"qid": "q1", "question": "?"}]
@@ -395,15 +395,17 @@ def test_locks_are_recorded_only_when_accepted_and_the_last_one_answers() -> Non
     assert lock("x", "a", {"error": {"code": 4002}}) == []
     lock("q0", "b", {"result": {"status": "ok", "remaining": ["q1"]}})
     last = lock("q1", None, {"result": {"status": "ok", "remaining": []}})
-    assert last[1] == (
-        "request.answered",
-        {
-            "id": "srq-1",
-            "method": "clarify",
-            "result": {"answers": {"q0": "b", "q1": None}},
-            "by": "client",
-        },
-    )
+    assert last == [
+        (
+            "request.answered",
+            {
+                "id": "srq-1",
+                "method": "clarify",
+                "result": {"answers": {"q0": "b", "q1": None}},
+                "by": "client",
+            },
+        )
+    ]
     assert lock("q1", "late", {"result": {"status": "expired"}}) == []
 
 
