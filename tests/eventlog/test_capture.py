@@ -6,6 +6,8 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from eventlog import Malformed, SessionId, Skipped, capture_of, codec, parse, read_capture
 from eventlog.recorders import Unrecorded
@@ -141,6 +143,30 @@ def test_a_capture_can_continue_a_session() -> None:
     assert session.id == "mine"
     assert [parse(text)["seq"] for text in session.lines] == [41, 42, 43, 44]
     assert codec.loads(session.events[-1].payload)["prompt"] == 43
+
+
+SMALL = file(*(f'{{"t":2,"dir":"in","frame":{prompt(number)}}}' for number in range(5)))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, len(SMALL) - 1), st.binary(max_size=3)), max_size=6))
+def test_whatever_is_done_to_a_file_every_line_is_accounted_for(
+    damage: list[tuple[int, bytes]],
+) -> None:
+    """R031, R035: a frame, a note, or skipped with its number; never a traceback."""
+    data = SMALL
+    for position, put in damage:
+        data = data[:position] + put + data[position + 1 :]
+    try:
+        capture = capture_of(data)
+    except Malformed:
+        return  # nothing of it was left
+    lines = data.removesuffix(b"\n").count(b"\n") + 1
+    assert capture.frames + capture.notes + len(capture.skipped) == lines
+    gaps = [
+        event for session in capture.sessions for event in session.events if event.type == "log.gap"
+    ]
+    assert len(gaps) == sum(skipped.size > 0 for skipped in capture.skipped)
 
 
 def test_the_second_process_of_a_capture_finds_its_session_again(captures: Path) -> None:
