@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, closing
+from functools import partial
 from importlib.resources import files as resources
 from pathlib import Path
 from typing import Final
@@ -29,11 +30,12 @@ VERSION: Final = 1
 APPLICATION: Final = 0x4852_4C47
 """Marks a file as a log of ours (`HRLG`); in the file as `application_id`."""
 
-
-_PAGE: Final = 4096
 _WAL_PAGES: Final = 2_000
 """Pages in the WAL at which it is moved into the database."""
-_FILLING: Final = 64 * _PAGE
+_RESERVED: Final = 4 * 1024 * 1024
+"""Bytes that the WAL has from the beginning; longer than that it grows once, then no more."""
+
+_FILLING: Final = 256 * 1024
 
 
 @asynccontextmanager
@@ -69,7 +71,7 @@ def for_reading(path: Path) -> sqlite3.Connection:
         raise LogUnavailable(str(path), "there is no log here")
     _check(path, "mode=ro&immutable=1")  # leaves no trace beside a file that is not ours
     _check(path, "mode=ro")  # what has not been moved out of the WAL yet counts too
-    return _set_up(_connect(path, "mode=ro"), "pragma busy_timeout=5000")
+    return _set_up(_connect(path, "mode=ro"), _execute("pragma busy_timeout=5000"))
 
 
 def for_writing(path: Path) -> sqlite3.Connection:
@@ -88,39 +90,32 @@ def for_writing(path: Path) -> sqlite3.Connection:
         files.restrict(path)
     except OSError as error:
         raise LogUnavailable(str(path), error.strerror or str(error)) from error
-    database = _set_up(
+    return _set_up(
         _connect(path, "mode=rw"),
-        "pragma busy_timeout=5000",
-        "pragma journal_mode=wal",
-        "pragma secure_delete=on",
-        "pragma wal_autocheckpoint=0",
-        "pragma wal_checkpoint(passive)",
+        _execute("pragma busy_timeout=5000", "pragma journal_mode=wal", "pragma secure_delete=on"),
+        partial(_reserve, path.with_name(f"{path.name}-wal")),
+        _execute("pragma synchronous=full", f"pragma wal_autocheckpoint={_WAL_PAGES}"),
     )
-    _reserve(database, path)
-    return _set_up(database, "pragma synchronous=full", f"pragma wal_autocheckpoint={_WAL_PAGES}")
 
 
-def _reserve(database: sqlite3.Connection, path: Path) -> None:
-    """Let the WAL be as long as it may get: a commit into a file that grows takes twice as long.
+def _reserve(wal: Path, database: sqlite3.Connection) -> None:
+    """Make the WAL long: a commit into a file that still grows takes twice as long (S-5).
 
-    A clean end deletes the file, so this is done at every opening (S-5); it is not done again
-    after a crash. Only writing the same page again and again makes the WAL longer than the
-    database.
+    An orderly end deletes the file, so this is done at every opening, but not after a crash.
+    What is written is nothing; it is moved into the database, always to the same place, and the
+    WAL is begun anew.
     """
-    wal = path.with_name(f"{path.name}-wal")
-    database.execute("pragma synchronous=off")  # nothing of this is worth a sync
+    _execute("pragma wal_autocheckpoint=0", "pragma wal_checkpoint(passive)")(database)
+    if wal.exists() and wal.stat().st_size >= _RESERVED:
+        return
+    _execute("pragma synchronous=off")(database)  # none of it is worth waiting for
     try:
-        for fill in range(_WAL_PAGES * _PAGE // _FILLING):
-            if wal.exists() and wal.stat().st_size >= _WAL_PAGES * _PAGE:
-                break
-            database.execute(
-                "insert or replace into meta values ('room', ?)", (bytes([fill % 256]) * _FILLING,)
-            )
-        database.execute("pragma synchronous=full")
-        database.execute("pragma wal_checkpoint(passive)").fetchall()
+        for filling in range(_RESERVED // _FILLING):
+            nothing = bytes([filling]) * _FILLING  # never the same twice, or SQLite skips it
+            database.execute("insert or replace into meta values ('room', ?)", (nothing,))
+        _execute("pragma synchronous=full", "pragma wal_checkpoint(passive)")(database)
     except sqlite3.OperationalError:
-        if database.in_transaction:
-            database.rollback()
+        pass  # no room now: each commit makes its own, or says that it cannot
 
 
 def _make(path: Path) -> None:
@@ -157,10 +152,20 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, isolation_level=None)
 
 
-def _set_up(database: sqlite3.Connection, *pragmas: str) -> sqlite3.Connection:
+def _execute(*statements: str) -> Callable[[sqlite3.Connection], None]:
+    def execute(database: sqlite3.Connection) -> None:
+        for statement in statements:
+            database.execute(statement).fetchall()
+
+    return execute
+
+
+def _set_up(
+    database: sqlite3.Connection, *steps: Callable[[sqlite3.Connection], None]
+) -> sqlite3.Connection:
     try:
-        for pragma in pragmas:
-            database.execute(pragma)
+        for step in steps:
+            step(database)
     except BaseException:
         database.close()
         raise
