@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -37,7 +38,7 @@ from replay.fold import Fold
 from replay.recordings import Flaw, Recording, Recordings
 from replay.render import PROFILES, TextOptions, render_texts
 from replay.render.figures import counted
-from replay.source import PRUNED, is_file_name, open_session, read_file
+from replay.source import PRUNED, is_file_name, read_file, read_log
 from replay.transcript import Transcript
 
 DONE: Final = 0
@@ -116,10 +117,7 @@ def run(request: Request) -> int:
 def _replay(request: Request) -> int:
     until = _read_until(request.until)
     format_ = "digest" if request.digest else _format(request)
-    if not is_file_name(request.name):
-        found = anyio.run(_from_log, request, until)
-    else:
-        found = anyio.run(_take, read_file(request.name, request.pick), until)
+    found = _take(_read(request), until)
     _write(_content(found, format_, request), request.output)
     return _report(found, request)
 
@@ -133,15 +131,17 @@ class _Found:
     flaws: Sequence[Flaw]
 
 
-async def _from_log(request: Request, until: _Until) -> _Found:
+def _read(request: Request) -> Recordings:
+    """Read what was named, outside of any event loop: Ctrl-C ends waiting for standard input."""
+    if is_file_name(request.name):
+        return read_file(request.name, request.pick)
     if request.pick is not None:
         raise WrongName(request.name, "is one session: --session picks one of a file's sessions")
-    async with open_session(request.name, log=request.log) as held:
-        return await _take(held, until)
+    return anyio.run(partial(read_log, request.name, log=request.log))
 
 
-async def _take(held: Recordings, until: _Until) -> _Found:
-    taken = [await _taken(recording, until) for recording in held.sessions]
+def _take(held: Recordings, until: _Until) -> _Found:
+    taken = [_taken(recording, until) for recording in held.sessions]
     shown = [
         one
         for one, recording in zip(taken, held.sessions, strict=True)
@@ -222,24 +222,22 @@ def _read_until(text: str | None) -> _Until:
     return _Until(text, turn=int(number)) if kind else _Until(text, seq=int(number))
 
 
-async def _taken(recording: Recording, until: _Until) -> tuple[Transcript, list[bytes]]:
+def _taken(recording: Recording, until: _Until) -> tuple[Transcript, list[bytes]]:
     if until.turn is None:
-        return await _fold(recording, lambda seq: until.seq is None or seq <= until.seq)
-    whole, lines = await _fold(recording, lambda _: True)
+        return _fold(recording, lambda seq: until.seq is None or seq <= until.seq)
+    whole, lines = _fold(recording, lambda _: True)
     if not 1 <= until.turn <= len(whole.turns):
         raise NoSuchPoint(until.text, f"{recording.id} has {counted(len(whole.turns), 'turn')}")
     if until.turn == len(whole.turns):
         return whole, lines
     following = whole.turns[until.turn].started
-    return await _fold(recording, lambda seq: seq < following)
+    return _fold(recording, lambda seq: seq < following)
 
 
-async def _fold(
-    recording: Recording, wanted: Callable[[int], bool]
-) -> tuple[Transcript, list[bytes]]:
+def _fold(recording: Recording, wanted: Callable[[int], bool]) -> tuple[Transcript, list[bytes]]:
     folding = Fold(Transcript(session=recording.id))
     lines = []
-    async for text in recording.lines():
+    for text in recording.lines:
         envelope = parse(text)
         if not wanted(envelope["seq"]):
             break

@@ -9,11 +9,9 @@ a number is missing (R031): the rest is read as if nothing were wrong.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
-
-from anyio.lowlevel import checkpoint
 
 from eventlog import (
     GATEWAY,
@@ -50,10 +48,10 @@ class Flaw:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A session that can be read, from its first line, as often as needed."""
+    """A session: its id and its lines, as the log has them."""
 
     id: SessionId
-    lines: Callable[[], AsyncIterator[bytes]]
+    lines: Sequence[bytes]
 
     @property
     def is_gateway(self) -> bool:
@@ -136,7 +134,7 @@ def _cassette(texts: Sequence[bytes], name: str, *, ahead: int) -> Recordings:
             case bytes() if sessions:
                 sessions[-1].add(item)
     _end(sessions)
-    return Recordings([_recording(session.id, session.lines) for session in sessions], flaws)
+    return Recordings([Recording(session.id, session.lines) for session in sessions], flaws)
 
 
 def _end(sessions: Sequence[_Session]) -> None:
@@ -174,22 +172,8 @@ def _seq(text: bytes) -> int | None:
 def _capture(data: bytes) -> Recordings:
     capture = capture_of(data)
     flaws = [Flaw(skip.number, skip.size, skip.reason) for skip in capture.skipped if skip.size]
-    sessions = [_recording(session.id, session.lines) for session in capture.sessions]
+    sessions = [Recording(session.id, session.lines) for session in capture.sessions]
     return Recordings(sessions, flaws)
-
-
-_PAUSE: Final = 1024
-"""Lines after which an interrupt is listened for."""
-
-
-def _recording(id_: SessionId, lines: Sequence[bytes]) -> Recording:
-    async def read() -> AsyncIterator[bytes]:
-        for number, text in enumerate(lines):
-            if number % _PAUSE == 0:
-                await checkpoint()
-            yield text
-
-    return Recording(id_, read)
 
 
 def _what(data: bytes) -> str:

@@ -9,8 +9,7 @@ of a session file is a file; all else names a session of the log.
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -41,8 +40,6 @@ _PAGE: Final = 1 << 20
 def read_file(name: str, session: str | None = None) -> Recordings:
     """Read the file that *name* means; *session* picks one of it (an id or its beginning).
 
-    Not asynchronous, so that Ctrl-C ends it while it waits for standard input.
-
     Raises:
         InvalidSessionId: *session* has not the form of an id; nothing was read.
         NothingToReplay, ForeignFile: the file holds no session.
@@ -55,9 +52,8 @@ def read_file(name: str, session: str | None = None) -> Recordings:
     return _picked(_read(name), name, wanted)
 
 
-@asynccontextmanager
-async def open_session(name: str, *, log: str | None = None) -> AsyncGenerator[Recordings, None]:
-    """Open the session of the log that *name* means.
+async def read_log(name: str, *, log: str | None = None) -> Recordings:
+    """Read the session of the log that *name* means.
 
     Raises:
         InvalidSessionId: it has not the form of an id; nothing was looked up.
@@ -68,7 +64,7 @@ async def open_session(name: str, *, log: str | None = None) -> AsyncGenerator[R
     id_ = valid_session_id(name)
     async with open_reader(log) as reader:
         found = await _resolve(reader, id_, where=str(log_location(log)))
-        yield Recordings([Recording(found, lambda: lines_of(reader, found))])
+        return Recordings([Recording(found, await _lines(reader, found))])
 
 
 def is_file_name(name: str) -> bool:
@@ -76,17 +72,16 @@ def is_file_name(name: str) -> bool:
     return name == STDIN or "/" in name or "\\" in name or Path(name).suffix in _SUFFIXES
 
 
-async def lines_of(reader: LogReader, session: SessionId) -> AsyncIterator[bytes]:
-    """Yield every line of a session of the log, in order."""
+async def _lines(reader: LogReader, session: SessionId) -> Sequence[bytes]:
+    lines: list[bytes] = []
     cursor = 0
     while True:
         page = await reader.read(session, after=cursor, limit=4096, limit_bytes=_PAGE)
         if not page.body:
-            return
+            return lines
         if page.floor > cursor:
-            yield _pruned(page)
-        for text in page.lines:
-            yield text
+            lines.append(_pruned(page))
+        lines += page.lines
         cursor = page.next
 
 

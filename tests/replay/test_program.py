@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import stat
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -212,3 +214,19 @@ def test_an_output_of_its_own_kind_is_written_through(
 
     assert code == DONE
     assert not Path("/dev/null").is_file()
+
+
+def test_a_damaged_log_is_shown_named_and_exit_4(log: Path, capsysbinary: Capture) -> None:
+    """Cli: a batch of the log that was altered is a gap, and exit 4; other sessions are whole."""
+    with closing(sqlite3.connect(log / "events.db")) as database:
+        database.execute(
+            "update batch set body = x'00'"
+            " where session = (select id from session where key = 's-one')"
+        )
+        database.commit()
+    code, out, err = _run(capsysbinary, name="s-one", log=str(log), profile="snapshot")
+
+    assert code == DAMAGED
+    assert "≠ gap · 8 events lost · damaged" in out
+    assert "the log is damaged: 8 events cannot be read" in err
+    assert _run(capsysbinary, name="t-two", log=str(log))[0] == DONE

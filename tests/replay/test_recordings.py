@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-import anyio
 import pytest
 
 from eventlog import parse
@@ -17,11 +16,8 @@ from replay.render import SNAPSHOT, TextOptions, render_text
 WriteCassette = Callable[..., Path]
 
 
-def _lines(held: Recordings, index: int = 0) -> list[bytes]:
-    async def collect() -> list[bytes]:
-        return [text async for text in held.sessions[index].lines()]
-
-    return anyio.run(collect)
+def _lines(held: Recordings) -> list[bytes]:
+    return list(held.sessions[0].lines)
 
 
 def _text(lines: Iterable[bytes]) -> str:
