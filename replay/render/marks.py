@@ -104,9 +104,12 @@ def unknown_passage(unknown: Unknown, scene: Scene) -> Passage:
 def gap_passage(gap: Gap, scene: Scene) -> Passage:
     """Show that events are missing."""
     layout = scene.layout
-    where = f"#{gap.begin}-{gap.end}" if gap.begin is not None and gap.end is not None else None
+    where, lost = None, gap.lost
+    if gap.begin is not None and gap.end is not None:
+        where = f"#{gap.begin}-{gap.end}"
+        lost = lost if lost is not None else 1 + gap.end - gap.begin
     facts = (
-        f"{counted(gap.lost, 'event')} lost" if gap.lost is not None else "events lost",
+        f"{counted(lost, 'event')} lost" if lost is not None else "events lost",
         where if layout.options.profile.numbers else None,
         clean_line(gap.reason or ""),
     )
