@@ -136,7 +136,7 @@ def _refuse_foreign(value: Any) -> None:
 
 def _deeper_than(value: Any, limit: int) -> bool:
     level = [value]
-    for _ in range(limit + 1):
+    for _ in range(limit):
         level = [child for item in level for child in _children(item)]
         if not level:
             return False
