@@ -31,7 +31,7 @@ async def numbers_start_at_one_and_have_no_holes(open_log: Open) -> None:
 
 
 async def sessions_are_numbered_apart(open_log: Open) -> None:
-    """A busy session does not move another one's numbers, nor the gateway's own (P-8, P-12)."""
+    """A busy session does not move another one's numbers, nor the gateway's own (P-8)."""
     async with open_log() as log:
         await log.append(SESSION, counted(2))
 

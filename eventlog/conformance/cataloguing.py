@@ -7,7 +7,7 @@ from eventlog.event import GATEWAY, Event, SessionId
 
 
 async def the_newest_session_comes_first(open_log: Open) -> None:
-    """Sessions are listed by their newest batch, without the gateway's own events (P-12)."""
+    """Sessions are listed by their newest batch, without the gateway's own events."""
     async with open_log() as log:
         for key in (SESSION, OTHER, GATEWAY, SESSION):
             await log.append(key, counted(2))
@@ -42,7 +42,7 @@ async def the_list_shows_the_latest_title(open_log: Open) -> None:
 
 
 async def other_names_lead_to_a_session(open_log: Open) -> None:
-    """A name leads to the session whose id it is, then to those it is an alias of (P-22)."""
+    """A name leads to the session whose id it is, then to those it is an alias of."""
 
     def alias(scope: str, name: str) -> Event:
         return Event.of("session.alias", {"scope": scope, "id": name})
@@ -64,7 +64,7 @@ async def other_names_lead_to_a_session(open_log: Open) -> None:
 
 
 async def what_may_still_be_open_is_known(open_log: Open) -> None:
-    """Sessions that grew since the log was settled are named, over any restart (P-40)."""
+    """Sessions that grew since the log was settled are named, over any restart."""
     async with open_log() as log:
         assert await log.unsettled() == []
         await log.append(SESSION, counted(1))

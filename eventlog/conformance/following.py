@@ -25,7 +25,7 @@ _PATIENCE = 10
 
 
 async def waiting_ends_when_the_session_grows(open_log: Open) -> None:
-    """A wait returns once the head is beyond the cursor, at once if it already is (P-10).
+    """A wait returns once the head is beyond the cursor, at once if it already is.
 
     What it waited for can then be read.
     """
@@ -50,7 +50,7 @@ async def waiting_ends_when_the_session_grows(open_log: Open) -> None:
 
 
 async def history_passes_into_the_present_without_a_seam(open_log: Open) -> None:
-    """Events appended while a reader catches up reach it once, in order, none missing (P-9)."""
+    """Events appended while a reader catches up reach it once, in order, none missing."""
     seen: list[int] = []
 
     async def follow(log: Log) -> None:
@@ -73,7 +73,7 @@ async def history_passes_into_the_present_without_a_seam(open_log: Open) -> None
 
 
 async def the_end_of_history_is_marked_once(open_log: Open) -> None:
-    """One mark says that all that was there has been delivered, also where nothing was (P-19)."""
+    """One mark says that all that was there has been delivered, also where nothing was."""
     async with open_log() as log:
         for head in (0, 5):
             if head:
@@ -88,7 +88,7 @@ async def the_end_of_history_is_marked_once(open_log: Open) -> None:
 
 
 async def a_follower_of_another_history_is_told(open_log: Open) -> None:
-    """A cursor that the log cannot continue is an error with its numbers, never silence (R011)."""
+    """A cursor that the log cannot continue is an error with its numbers, never silence."""
     async with open_log() as log:
         await log.append(SESSION, said("a"))
         async with aclosing(subscribe(log, SESSION, after=9)) as items:

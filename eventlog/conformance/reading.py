@@ -33,7 +33,7 @@ async def a_reader_goes_on_where_it_stopped(open_log: Open) -> None:
 async def pages_of_any_size_add_up(open_log: Open) -> None:
     """Whatever the limits, pages read one after the other are the session, each event once.
 
-    A page holds one event at least, however small its limit of bytes (R012).
+    A page holds one event at least, however small its limit of bytes.
     """
     async with open_log() as log:
         for number in range(1, 8):
@@ -53,7 +53,7 @@ async def pages_of_any_size_add_up(open_log: Open) -> None:
 
 
 async def a_page_of_nothing_tells_the_head(open_log: Open) -> None:
-    """With a limit of 0, or at the end, a page is empty and says how far the log goes (R012)."""
+    """With a limit of 0, or at the end, a page is empty and says how far the log goes."""
     async with open_log() as log:
         await log.append(SESSION, counted(3))
         for after, limit in ((0, 0), (2, 0), (3, 10)):
@@ -73,7 +73,7 @@ async def an_unknown_session_is_empty(open_log: Open) -> None:
 
 
 async def a_cursor_from_the_future_does_not_continue(open_log: Open) -> None:
-    """A cursor beyond the head belongs to another history, and the page says so (R011)."""
+    """A cursor beyond the head belongs to another history, and the page says so."""
     async with open_log() as log:
         await log.append(SESSION, counted(3))
         page = await log.read(SESSION, after=7)
@@ -83,7 +83,7 @@ async def a_cursor_from_the_future_does_not_continue(open_log: Open) -> None:
 
 
 async def order_is_the_order_of_commit(open_log: Open) -> None:
-    """Equal times and clocks that run backwards change no order (R016, R017)."""
+    """Equal times and clocks that run backwards change no order (R016)."""
     async with open_log() as log:
         for number in range(30):
             await log.append(SESSION, said(str(number)), at=[1_000_000 - number // 3])
@@ -94,7 +94,7 @@ async def order_is_the_order_of_commit(open_log: Open) -> None:
 async def a_restart_changes_nothing(open_log: Open) -> None:
     """After a restart epoch, numbers and bytes are what they were, and numbering goes on (P-18).
 
-    Ids are the same, too (P-22).
+    Ids are the same, too.
     """
     async with open_log() as log:
         await log.append(SESSION, counted(300))

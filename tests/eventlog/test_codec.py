@@ -93,14 +93,14 @@ def test_text_with_surrogates_can_be_read() -> None:
 
 @pytest.mark.parametrize("depth", [1, 63, 64])
 def test_nesting_up_to_the_limit_is_read(depth: int) -> None:
-    """64 levels are read where 64 are allowed (P-3)."""
+    """64 levels are read where 64 are allowed."""
     assert codec.loads(b"[" * depth + b"]" * depth, max_depth=64) is not None
 
 
 @pytest.mark.parametrize("depth", [65, 1_000, 200_000])
 @pytest.mark.parametrize("bracket", [(b"[", b"]"), (b'{"a":', b"}")])
 def test_deeper_nesting_is_refused(depth: int, bracket: tuple[bytes, bytes]) -> None:
-    """Deeper is refused, however deep, and never a crash (P-3)."""
+    """Deeper is refused, however deep, and never a crash."""
     start, end = bracket
     with pytest.raises(Malformed):
         codec.loads(start * depth + b"1" + end * depth, max_depth=64)

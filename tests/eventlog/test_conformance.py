@@ -55,7 +55,7 @@ def test_a_reader_that_is_cut_off_ends_with_the_whole_log(
 ) -> None:
     """Append, cut off, restart, wake for nothing: nothing is missing, twice or out of order.
 
-    P-8, P-9, P-18 and P-19 as one machine whose model is a list.
+    One machine, whose model is a list (P-8).
     """
     folders: Iterator[Path] = (tmp_path / str(number) for number in count())
 

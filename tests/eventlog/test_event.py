@@ -37,7 +37,7 @@ def test_a_line_can_be_taken_apart(event: Event, seq: int, ts: int) -> None:
 @settings(max_examples=100, deadline=None)
 @example({"$blob": "sha256:00", "size": 1})
 def test_a_payload_comes_back_as_its_sender_wrote_it(payload: dict[str, object]) -> None:
-    """A reader sees the payload that was given, its own `$blob` keys too (P-34)."""
+    """A reader sees the payload that was given, its own `$blob` keys too."""
     envelope = parse(line(1, 2, Event.of("x", payload)))
 
     assert envelope == {"seq": 1, "ts": 2, "type": "x", "payload": payload}
@@ -122,7 +122,7 @@ def test_valid_json_of_the_wrong_kind_is_refused(text: bytes) -> None:
 
 
 def test_the_wire_form_is_the_line_with_its_session() -> None:
-    """On the wire a line has the session's id in front, and no byte of it is changed (P-11)."""
+    """On the wire a line has the session's id in front, and no byte of it is changed."""
     text = line(1, 2, Event.of("t", {"a": "é"}))
 
     (wire,) = on_the_wire(SessionId("s"), [text])

@@ -36,7 +36,7 @@ def test_the_first_opening_is_kept() -> None:
 
 
 def test_aliases_are_scoped() -> None:
-    """The same foreign id from two places is two aliases (P-22)."""
+    """The same foreign id from two places is two aliases."""
     found = listing([Event.of("session.alias", {"scope": s, "id": "x"}) for s in ("acp:a", "h")])
 
     assert found is not None
@@ -55,7 +55,7 @@ def test_aliases_are_scoped() -> None:
     ],
 )
 def test_events_of_another_shape_change_nothing(type_: str, payload: dict[str, object]) -> None:
-    """What does not have the expected members is recorded, and tells the list nothing (R035)."""
+    """What does not have the expected members is recorded, and tells the list nothing."""
     found = listing([Event.of(type_, payload)])
 
     assert found is None or (found.title, found.opened, found.aliases) == (None, None, [])

@@ -61,7 +61,7 @@ class Sly(MemoryStore):
 
 @pytest.mark.parametrize("appends", range(1, 7))
 async def test_what_is_appended_between_read_and_wait_arrives(appends: int) -> None:
-    """An append after the reader has looked and before it waits is not missed (P-9)."""
+    """An append after the reader has looked and before it waits is not missed."""
     log = Sly(appends)
     seen: list[int] = []
     with anyio.fail_after(5):
@@ -76,7 +76,7 @@ async def test_what_is_appended_between_read_and_wait_arrives(appends: int) -> N
 
 
 async def test_everything_before_the_mark_was_there_before() -> None:
-    """The mark comes when the cursor first meets the head, and only then (P-19)."""
+    """The mark comes when the cursor first meets the head, and only then."""
     log = MemoryStore()
     await log.append(SESSION, [Event.of("x")] * 5)
     seen: list[Sequence[int] | CaughtUp] = []
@@ -92,7 +92,7 @@ async def test_everything_before_the_mark_was_there_before() -> None:
 
 
 async def test_pages_are_limited_in_bytes() -> None:
-    """A long history comes in pages of about 64 KiB, so that it holds up nobody (S-7 in part)."""
+    """A long history comes in pages of about 64 KiB, so that it holds up nobody."""
     log = MemoryStore()
     await log.append(SESSION, [Event.of("x", {"text": "a" * 10_000})] * 20)
     async with aclosing(subscribe(log, SESSION)) as items:
@@ -104,7 +104,7 @@ async def test_pages_are_limited_in_bytes() -> None:
 
 
 async def test_a_pruned_history_is_not_passed_over() -> None:
-    """A reader whose next event was pruned is told the floor, not given what is left (R002)."""
+    """A reader whose next event was pruned is told the floor, not given what is left."""
 
     class Pruned(MemoryStore):
         async def read(
