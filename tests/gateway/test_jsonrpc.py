@@ -72,7 +72,7 @@ REFUSED = {
     "cut off": (b'{"jsonrpc":"2.0","id":1,"method":"m"', Code.PARSE_ERROR, None),
     "two on a line": (b'{"jsonrpc":"2.0","method":"m"}{}', Code.PARSE_ERROR, None),
     "too deep": (
-        b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"x":' + b"[" * 64 + b"]" * 64 + b"}}",
+        b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"x":' + b"[" * 63 + b"]" * 63 + b"}}",
         Code.PARSE_ERROR,
         None,
     ),
@@ -113,8 +113,8 @@ def test_params_may_be_left_out() -> None:
 
 
 def test_sixty_four_levels_are_allowed() -> None:
-    """The limit is 64 levels inside the frame, not one less (P-3)."""
-    text = b'{"jsonrpc":"2.0","method":"m","params":{"x":' + b"[" * 63 + b"]" * 63 + b"}}"
+    """The limit is 64 levels, the frame's own object the first of them (P-3)."""
+    text = b'{"jsonrpc":"2.0","method":"m","params":{"x":' + b"[" * 62 + b"]" * 62 + b"}}"
     assert isinstance(parse(text), Notification)
 
 
