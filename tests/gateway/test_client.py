@@ -45,7 +45,7 @@ class FakeGateway:
 
     async def subscribes(self, *, last: int, before: tuple[int, ...] = (), **head: Any) -> None:
         """Answer a subscribe from *last*; events of *before* come even before the answer."""
-        call = await self.takes("session.events.subscribe")
+        call: Any = await self.takes("session.events.subscribe")
         assert call.params["last_seen"] == last
         await self.events(*before)
         answer = {"snapshot_required": False, "epoch": "e1", **head}
@@ -198,6 +198,7 @@ async def test_cursor_moves_with_what_was_applied() -> None:
 async def test_other_history_starts_from_a_snapshot() -> None:
     """P-16, P-18: told that its cursor is of no use, the client takes the transcript, then goes on."""
     records: list[Any] = [event(seq) for seq in range(1, 8)]
+    later: Any = event(8)
 
     async def script(gateway: FakeGateway) -> None:
         await gateway.introduce()
@@ -217,7 +218,7 @@ async def test_other_history_starts_from_a_snapshot() -> None:
 
     assert heard == [8]
     assert follower.epoch == "e2"
-    assert digest(transcript) == digest(fold(EMPTY, [*records, event(8)]))
+    assert digest(transcript) == digest(fold(EMPTY, [*records, later]))
 
 
 async def test_gateway_that_closes_at_once() -> None:

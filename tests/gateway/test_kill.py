@@ -107,7 +107,7 @@ async def test_killed_at_any_moment(tmp_path: Path, half: int) -> None:
     random = Random(half)  # noqa: S311 - moments, no secrets
     epochs = set()
     for _ in range(ROUNDS):
-        seen = await run_until_killed(tmp_path, moment=random.randint(3, 75))
+        seen = await run_until_killed(tmp_path, moment=random.randint(3, 50))
         await check(tmp_path, seen)
         async with open_reader(tmp_path) as log:
             epochs.add(log.epoch)

@@ -1,0 +1,5 @@
+"""`python -m eventlog` is `hermes-log`."""
+
+from eventlog.cli import main
+
+main()
