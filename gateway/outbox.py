@@ -8,8 +8,10 @@ they leave; answers and requests do not wait. A peer that takes nothing is given
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Awaitable, Callable
+from math import inf
 from typing import Final
 
 import anyio
@@ -43,6 +45,11 @@ class Outbox:
         self._changed = anyio.Event()
         self._overrun = anyio.Event()
         self._turn = anyio.Lock()
+
+    @classmethod
+    def patient(cls) -> Outbox:
+        """Return one for a peer that is never given up, as an agent is not: it is ours."""
+        return cls(urgent_room=sys.maxsize, patience=inf)
 
     @property
     def waiting(self) -> int:

@@ -9,12 +9,10 @@ whatever the client answers to its questions, it goes on with the recording.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from math import inf
 from typing import Any, Final
 
 import anyio
@@ -80,7 +78,7 @@ class Player:
 
     async def serve(self, transport: Transport) -> None:
         """Be the agent at this end of *transport*, until the client hangs up."""
-        patient = Outbox(urgent_room=sys.maxsize, patience=inf)
+        patient = Outbox.patient()
         async with anyio.create_task_group() as self._tasks:
             self._peer = Peer(transport, self._hear, max_depth=codec.DEEPEST, outbox=patient)
             self._tasks.start_soon(self._tell, self._script.overture, {})

@@ -117,6 +117,16 @@ async def test_an_idle_peer_is_kept() -> None:
     assert scope.cancelled_caught
 
 
+async def test_an_agent_is_never_given_up() -> None:
+    """It may be busy for as long as it likes, and be told as much as there is to tell."""
+    outbox = Outbox.patient()
+    for _ in range(6):
+        outbox.put_now(b"x" * (1 << 20))
+    with anyio.move_on_after(0.05) as scope:
+        await outbox.stalled(lambda: 0)
+    assert scope.cancelled_caught
+
+
 async def test_closing_wakes_whoever_waits_for_room() -> None:
     """When the line drops, nobody waits for it any more."""
     outbox = Outbox(room=1)
