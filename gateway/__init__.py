@@ -1,10 +1,12 @@
 """JSON-RPC peers around the log.
 
-What stands here is what a conversation needs: frames, a peer, lines to carry them, a token. The
-reference client is `gateway.client`, the wire's shapes are `gateway.contracts`.
+What stands here is what a conversation needs: a client that reconnects (`connect`), and below it
+frames, a peer, lines to carry them, a token. The wire's shapes are in `gateway.contracts`.
 """
 
 from gateway.auth import Token, load_token
+from gateway.client import Asked, Backoff, Client
+from gateway.dial import connect
 from gateway.errors import (
     BadFrame,
     CannotConnect,
@@ -16,6 +18,7 @@ from gateway.errors import (
     RpcError,
     TooSlow,
 )
+from gateway.follower import Follower
 from gateway.jsonrpc import Failure, Frame, Notification, Raw, Reply, Request
 from gateway.outbox import Outbox
 from gateway.peer import Answer, Call, Handler, Peer
@@ -30,12 +33,16 @@ from gateway.transports import (
 
 __all__ = [
     "Answer",
+    "Asked",
+    "Backoff",
     "BadFrame",
     "Call",
     "CannotConnect",
     "CannotStart",
+    "Client",
     "Code",
     "Failure",
+    "Follower",
     "Frame",
     "FrameTooLong",
     "GatewayError",
@@ -51,6 +58,7 @@ __all__ = [
     "Token",
     "TooSlow",
     "Transport",
+    "connect",
     "connect_websocket",
     "load_token",
     "memory_pair",
