@@ -24,6 +24,7 @@ from gateway.methods import Gateway
 from gateway.serve import gateway_on
 from gateway.server import Server
 from gateway.transports import Transport, connect_websocket, memory_pair, serve_websocket
+from tests.gateway.kept import check_answer, check_told
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "acp"
 TOKEN = Token("a-token-of-the-tests")
@@ -80,9 +81,11 @@ class RawClient:
         await self.line.send(dump(Request(self._ids, method, params or {})))
         while True:
             match parse_frame(await self.next()):
-                case Reply(id_, result) if id_ == self._ids:
+                case Reply(id_, result) as answer if id_ == self._ids:
+                    check_answer(method, answer)
                     return result
-                case Failure(id_, error) if id_ == self._ids:
+                case Failure(id_, error) as answer if id_ == self._ids:
+                    check_answer(method, answer)
                     raise error
 
     async def say(self, frame: bytes) -> None:
@@ -93,6 +96,7 @@ class RawClient:
         """Return the next frame."""
         frame = await self.line.receive()
         self.frames.append(frame)
+        check_told(parse_frame(frame))
         return frame
 
     async def events(self, *, until: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
