@@ -43,6 +43,7 @@ class Outbox:
         self._left = 0
         self._closed = False
         self._changed = anyio.Event()
+        self._watchers = 0
         self._overrun = anyio.Event()
         self._turn = anyio.Lock()
 
@@ -66,9 +67,12 @@ class Outbox:
 
         A frame larger than all the room waits until it can stand alone.
         """
+        if not self._turn.locked() and self._fits(frame):
+            self._add(frame, urgent=False)
+            return
         async with self._turn:
-            while self._waiting and self._waiting + len(frame) > self._room and not self._closed:
-                await self._changed.wait()
+            while not self._fits(frame):
+                await self._change()
             self._add(frame, urgent=False)
 
     def put_now(self, frame: bytes) -> None:
@@ -82,7 +86,7 @@ class Outbox:
         """Send what comes, for ever, one frame after the other."""
         while True:
             while not self._frames:
-                await self._changed.wait()
+                await self._change()
             frame, urgent = self._frames[0]
             await send(frame)
             self._frames.popleft()
@@ -94,7 +98,7 @@ class Outbox:
     async def emptied(self) -> None:
         """Return once everything has left."""
         while self._frames and not self._closed:
-            await self._changed.wait()
+            await self._change()
 
     async def stalled(self, taken: Callable[[], int]) -> TooSlow:
         """Return once the peer has to be given up. *taken* counts bytes that left, or is 0."""
@@ -124,6 +128,17 @@ class Outbox:
         self._urgent += len(frame) if urgent else 0
         self._wake()
 
+    def _fits(self, frame: bytes) -> bool:
+        return not self._waiting or self._closed or self._waiting + len(frame) <= self._room
+
+    async def _change(self) -> None:
+        self._watchers += 1
+        try:
+            await self._changed.wait()
+        finally:
+            self._watchers -= 1
+
     def _wake(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()
+        if self._watchers:  # making an event costs more than sending a frame
+            self._changed.set()
+            self._changed = anyio.Event()

@@ -75,7 +75,7 @@ class DescriptorTransport(ObjectStream[bytes]):
         self._torn = True
         waiting = memoryview(item + b"\n")
         while waiting:
-            await _until(anyio.wait_writable, self._out)
+            await _until(anyio.wait_writable, self._out, select.POLLOUT)
             try:
                 written = os.write(self._out, waiting[: select.PIPE_BUF])
             except OSError as error:
@@ -106,7 +106,7 @@ class DescriptorTransport(ObjectStream[bytes]):
         return {Line.taken: lambda: self._taken, Line.half_open: lambda: True}
 
     async def _read(self) -> None:
-        await _until(anyio.wait_readable, self._in)
+        await _until(anyio.wait_readable, self._in, select.POLLIN)
         try:
             piece = os.read(self._in, _PIECE)
         except OSError as error:
@@ -135,8 +135,11 @@ async def stdio(*, limit: int = MAX_FRAME) -> AsyncGenerator[DescriptorTransport
         os.close(kept_out)
 
 
-async def _until(ready: Callable[[int], Any], descriptor: int) -> None:
-    try:
-        await ready(descriptor)
-    except PermissionError:  # a regular file, which is always ready and cannot be polled
+async def _until(ready: Callable[[int], Any], descriptor: int, event: int) -> None:
+    """Return when *descriptor* is ready. Mostly it is, and a file always: asking is cheaper."""
+    poll = select.poll()
+    poll.register(descriptor, event)
+    if poll.poll(0):
         await anyio.lowlevel.checkpoint()
+    else:
+        await ready(descriptor)
