@@ -33,7 +33,7 @@ def ask_passage(ask: Ask, scene: Scene) -> Passage:
         if question.text not in {ask.title, ask.text}:
             lines += layout.prose(question.text)
         lines += _choices(question, ask, layout)
-    if ask.answer and not any(question.answer for question in ask.questions):
+    if ask.answer and not _told_by_question(ask):
         lines += layout.prose(f"{layout.glyphs.arrow} {ask.answer}", 4)
     return Passage([*lines, *_late(ask, layout)])
 
@@ -55,6 +55,11 @@ def _state(ask: Ask) -> str | None:
     return f"{word}: {reason}" if reason and reason != word else word
 
 
+def _told_by_question(ask: Ask) -> bool:
+    """Whether the answers stand at the questions, not in one text for all."""
+    return any(question.answer for question in ask.questions)
+
+
 def _choices(question: Question, ask: Ask, layout: Layout) -> list[str]:
     options = _options(question, layout)
     if ask.what in _INLINE and options:
@@ -63,7 +68,7 @@ def _choices(question: Question, ask: Ask, layout: Layout) -> list[str]:
         lines = [line for option in options for line in layout.prose(option, 4)]
     if question.skipped:
         lines.append("    skipped")
-    elif not lines and ask.state == "answered" and not ask.answer:
+    elif not lines and ask.state == "answered" and _told_by_question(ask):
         lines.append(f"    {layout.glyphs.none}")
     return lines
 
@@ -101,12 +106,15 @@ def _in_rows(options: Sequence[str], lead: str, layout: Layout) -> list[str]:
     """Put choices on lines, as many as fit; one that is too long for a line is wrapped."""
     rows: list[str] = []
     room = max(1, layout.cells - len(lead)) if layout.cells else None
+    open_row = False
     for option in options:
         longer = f"{rows[-1]}  {option}" if rows else ""
-        if rows and (not layout.cells or width(longer) <= layout.cells):
+        if open_row and (not layout.cells or width(longer) <= layout.cells):
             rows[-1] = longer
         else:
-            rows += [" " * len(lead) + line for line in wrapped(option, room)]
+            lines = wrapped(option, room)
+            rows += [" " * len(lead) + line for line in lines]
+            open_row = len(lines) == 1
     return [lead + rows[0][len(lead) :], *rows[1:]]
 
 

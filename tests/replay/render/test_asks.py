@@ -129,7 +129,8 @@ def test_a_choice_longer_than_a_line_is_wrapped(make: Make, show: Show) -> None:
 
     assert show(ask)[1:] == [
         "    ( ) Always allow rm -rf build && rm -rf build && rm -rf build && rm -rf",
-        "    build && rm -rf build &&  ( ) No",
+        "    build && rm -rf build &&",
+        "    ( ) No",
     ]
 
 
