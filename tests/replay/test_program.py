@@ -230,3 +230,19 @@ def test_a_damaged_log_is_shown_named_and_exit_4(log: Path, capsysbinary: Captur
     assert "≠ gap · 8 events lost · damaged" in out
     assert "the log is damaged: 8 events cannot be read" in err
     assert _run(capsysbinary, name="t-two", log=str(log))[0] == DONE
+
+
+def test_numbers_of_any_size_come_out_exactly(tmp_path: Path, capsysbinary: Capture) -> None:
+    """R150: integers beyond 64 bits and -0.0 survive every format; NaN is a damaged line."""
+    line = b'{"seq":1,"ts":1,"type":"odd.numbers","payload":{"big":%d,"zero":-0.0}}' % 2**70
+    path = tmp_path / "odd.jsonl"
+    path.write_bytes(line + b'\n{"seq":2,"ts":1,"type":"odd","payload":{"x":NaN}}\n')
+    text = _run(capsysbinary, name=str(path), width=0)
+    json_ = _run(capsysbinary, name=str(path), format="json")
+    lines = _run(capsysbinary, name=str(path), format="jsonl")
+
+    assert '{"big": 1180591620717411303424, "zero": -0.0}' in text[1]
+    assert "line 2: NaN is not JSON (49 bytes)" in text[2]
+    assert '"big":1180591620717411303424' in json_[1]
+    assert lines[1].encode().startswith(line + b"\n")
+    assert [text[0], json_[0], lines[0]] == [DAMAGED] * 3

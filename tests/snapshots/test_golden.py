@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +13,8 @@ import pytest
 from eventlog import Event, line, parse, read_capture
 from replay import Transcript, fold
 from snapshots import Scrubber, golden_text
+
+ROOT = Path(__file__).parents[2]
 
 
 def _session(folder: str, start: int, request: str, seconds: float) -> list[bytes]:
@@ -81,3 +87,29 @@ def test_a_damaged_session_is_no_golden(captures: Path) -> None:
         golden_text(data[:-20])
     with pytest.raises(ValueError, match="holds no session 'x'"):
         golden_text(data, session="x")
+
+
+_DIGESTS = """
+import hashlib, pathlib, sys
+from snapshots import golden_text
+for path in sorted(pathlib.Path(sys.argv[1]).glob("*/*-tools.jsonl")):
+    print(hashlib.sha256(golden_text(path).encode()).hexdigest())
+"""
+
+
+def test_fresh_processes_give_the_same_texts(captures: Path, tmp_path: Path) -> None:
+    """R136: other hash seeds, other folders, other copies of the files: the same bytes."""
+    copy = shutil.copytree(captures, tmp_path / "copy")
+    runs = {
+        subprocess.run(
+            [sys.executable, "-c", _DIGESTS, str(folder)],
+            env={"PATH": os.environ["PATH"], "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
+            cwd=folder,
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed, folder in (("0", captures), ("1", copy), ("2", copy))
+    }
+
+    assert len(runs) == 1
+    assert runs.pop().count(b"\n") == 5
