@@ -88,13 +88,13 @@ class Sealer:
         """
         due = after + 1
         for batch, following in batches:
-            if batch.first > due:
-                yield _gap(due, batch.first - 1, batch.ts, "missing")
-            due = max(due, batch.first)
             if self.intact(batch):
+                if batch.first > due:
+                    yield _gap(due, batch.first - 1, batch.ts, "missing")
                 yield Run(batch.first, batch.last, batch.body)
                 due = batch.last + 1
             elif (last := batch.last if following is None else following - 1) >= due:
+                # what it says of itself cannot be believed; what its neighbours say can
                 yield _gap(due, last, batch.ts, "damaged")
                 due = last + 1
             if following is not None and following > due:

@@ -180,6 +180,8 @@ def _cut(runs: Iterable[Run], after: int, limit: int, room: int) -> tuple[int, b
     """Return where the page ends, and its lines: what of *runs* follows *after* and fits."""
     cursor, texts, size, left = after, list[bytes](), 0, limit
     for run in runs:
+        if run.last <= cursor:
+            continue
         if run.first > cursor and run.size <= left and size + len(run.text) < room:
             lines = fitting = [run.text]  # whole, as it was stored
             left -= run.size
