@@ -19,6 +19,7 @@ import anyio
 from eventlog import Event, Note, SessionId, Slot
 from gateway.errors import Code, RpcError
 from gateway.jsonrpc import Failure, Notification, Reply, Request, RequestId, dump
+from gateway.outbox import Outbox
 from gateway.peer import Call, Peer
 from gateway.recording import Recording, Remark
 from gateway.transports import Transport
@@ -77,7 +78,9 @@ class Host:
 
     def speak(self, line: Transport) -> Peer:
         """Return the peer that talks to the agent on *line*; its owner runs it."""
-        self._peer = Peer(line, self._hear, max_depth=ACP_DEPTH, lenient=True)
+        self._peer = Peer(
+            line, self._hear, max_depth=ACP_DEPTH, lenient=True, outbox=Outbox.patient()
+        )
         return self._peer
 
     async def open(self, cwd: str, known_as: str | None) -> None:

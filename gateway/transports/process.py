@@ -21,6 +21,7 @@ from typing import Any, Final
 import anyio
 from anyio.abc import ByteReceiveStream, ByteSendStream, ObjectStream, Process
 
+from gateway.background import background
 from gateway.errors import CannotStart, FrameTooLong
 from gateway.transports.lines import LineBuffer
 
@@ -166,7 +167,7 @@ async def run_process(
     except (OSError, ValueError) as error:
         raise CannotStart(join(command), str(error)) from error
     heard = anyio.Event()
-    async with anyio.create_task_group() as tasks:
+    async with background() as tasks:
         line = ProcessTransport(process, limit=limit)
         tasks.start_soon(line.bury)
         tasks.start_soon(_listen, line.stderr, complain, heard)
@@ -177,7 +178,6 @@ async def run_process(
                 await line.aclose()
                 with anyio.move_on_after(GRACE):
                     await heard.wait()
-                tasks.cancel_scope.cancel()
                 await process.aclose()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from eventlog import GATEWAY
+from eventlog import GATEWAY, SessionId
 from gateway.errors import RpcError
 from gateway.jsonrpc import Failure, Reply, dump
 from tests.gateway.stage import ASKING, RawClient, Stage, allow, ended, player, staged
@@ -201,6 +201,9 @@ async def test_interrupt_of_an_idle_session_changes_nothing(tmp_path: Path) -> N
     """P-31: without a turn there is nothing to stop, and nothing is recorded."""
     async with staged(tmp_path, player(CAPTURE)) as stage, stage.client() as client:
         session_id = (await client.ask("session.create", {"cwd": "."}))["session_id"]
+        head = (await stage.gateway.log.read(SessionId(session_id), limit=1)).head
+        if head < 3:  # the agent says what commands it has, a moment after the session is there
+            await stage.gateway.log.wait(SessionId(session_id), after=2)
         before = await stage.lines(session_id)
         answer = await client.ask("session.interrupt", {"session_id": session_id})
 
