@@ -6,10 +6,10 @@ import sys
 
 import anyio
 
-from bench import group_commit
+from bench import fold, group_commit
 from bench.harness import measure, report
 
-BENCHMARKS = {"group_commit": group_commit.contenders}
+BENCHMARKS = {"fold": fold.contenders, "group_commit": group_commit.contenders}
 
 
 def main(arguments: list[str]) -> int:

@@ -14,7 +14,7 @@ from typing import Literal
 from replay.pieces import Block, Json, Location, PlanItem, Question, ToolContent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Entry:
     """What every entry has. *id* and place are fixed by the first record (F-L4)."""
 
@@ -30,7 +30,7 @@ class Entry:
     hidden: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class User(Entry):
     """What a person sent."""
 
@@ -48,7 +48,7 @@ class User(Entry):
     """Why it was not taken."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Agent(Entry):
     """What the agent said."""
 
@@ -66,7 +66,7 @@ class Agent(Entry):
     """Came after its turn had ended."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Thought(Entry):
     """What the agent thought."""
 
@@ -78,7 +78,7 @@ class Thought(Entry):
     label: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Tool(Entry):
     """One occurrence of a tool call. See fold.md for the lattice of *status*."""
 
@@ -114,7 +114,7 @@ class Tool(Entry):
     meta: dict[str, Json] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Plan(Entry):
     """The plan of one turn, replaced in place."""
 
@@ -127,7 +127,7 @@ class Plan(Entry):
     cleared: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Ask(Entry):
     """A question to the user: permission, approval, clarify, elicitation, a secret, a bridge."""
 
@@ -152,7 +152,7 @@ class Ask(Entry):
     declined: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Notice(Entry):
     """A message beside the conversation."""
 
@@ -164,7 +164,7 @@ class Notice(Entry):
     cleared: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Error(Entry):
     """A failure that was told to the user."""
 
@@ -181,7 +181,7 @@ class Error(Entry):
     times: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class System(Entry):
     """A change of the session itself: mode, model, configuration, title, compaction."""
 
@@ -192,7 +192,7 @@ class System(Entry):
     done: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Subagent(Entry):
     """Work that the agent gave to another."""
 
@@ -212,7 +212,7 @@ class Subagent(Entry):
     orphan: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Interrupt(Entry):
     """Somebody stopped the turn."""
 
@@ -221,7 +221,7 @@ class Interrupt(Entry):
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Unknown(Entry):
     """A record that this version has no rule for, or that breaks its own rule (*problem*)."""
 
@@ -231,7 +231,7 @@ class Unknown(Entry):
     problem: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Gap(Entry):
     """Events that are known to be missing."""
 

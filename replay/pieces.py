@@ -12,7 +12,7 @@ Json = Any
 """A value as JSON has it: the fold looks into it only where its tables say so."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Block:
     """A piece of content that is not plain text: image, audio, resource, link, unknown."""
 
@@ -27,7 +27,7 @@ class Block:
     """Text of an embedded resource, or the JSON of a block of unknown type."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Excerpt:
     """A string of a tool: whole, or, beyond 64 KiB, its ends with size (bytes) and hash."""
 
@@ -37,7 +37,7 @@ class Excerpt:
     tail: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ToolContent:
     """One piece of a tool's content: `text`, `diff`, `terminal`, or a block."""
 
@@ -51,7 +51,7 @@ class ToolContent:
     block: Block | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Location:
     """A place in a file; *line* counts from 1."""
 
@@ -59,7 +59,7 @@ class Location:
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class PlanItem:
     """A step of a plan; status and priority are kept as they came."""
 
@@ -68,7 +68,7 @@ class PlanItem:
     priority: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Option:
     """A choice that a question offers."""
 
@@ -78,7 +78,7 @@ class Option:
     """ACP's `allow_once`, `allow_always`, `reject_once`, `reject_always`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Question:
     """One question of an ask, with its answer once there is one."""
 

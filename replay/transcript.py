@@ -29,7 +29,7 @@ Outcome = Literal[
 """How a turn ended; `settled` means by a sign of idleness only, a later real end replaces it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Turn:
     """One prompt (or several queued ones) and all that came of it. *t0* and *t1* in µs."""
 
@@ -48,7 +48,7 @@ class Turn:
     """The agent told it again from its own history (`acp.replay`)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Terminal:
     """A terminal that tools refer to by id. *output* is decoded as it came.
 
@@ -67,7 +67,7 @@ class Terminal:
     closed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Info:
     """What is known of the agent and where it works."""
 
@@ -90,7 +90,7 @@ class Info:
         return self.protocol is not None and self.protocol.partition(".")[0] == "2"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Diagnosis:
     """Something a reader of the log may want to know; never part of the digest."""
 
@@ -99,7 +99,7 @@ class Diagnosis:
     times: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Transcript:
     """A session at one sequence number, and all that a fold needs to go on from there (F-L2)."""
 

@@ -25,13 +25,14 @@ from replay.pieces import Block
 def session_update(draft: Draft, payload: Payload) -> None:
     """Take one update of the agent, by its type."""
     update = payload.get("update")
-    if not isinstance(update, dict):
+    if type(update) is not dict:
         raise Misshapen("update is no object")
     kind = update.get("sessionUpdate")
-    step = UPDATES.get(kind) if isinstance(kind, str) else None
+    if type(kind) is not str:
+        raise Misshapen("no sessionUpdate")
+    step = UPDATES.get(kind)
     if step is None:
-        name = kind if isinstance(kind, str) else "acp.session_update"
-        unknown(draft, name, payload, None if isinstance(kind, str) else "no sessionUpdate")
+        unknown(draft, kind, payload)
     else:
         step(draft, update)
 
@@ -44,13 +45,14 @@ def _chunk(kind: type[Agent | Thought]) -> Step:
         mid = update.get("messageId")
         if mid is not None and type(mid) is not str:
             raise Misshapen("messageId is no string")
-        match update.get("content"):
-            case {"type": "text", "text": str(text)}:
-                say(draft, kind, text, mid)
-            case content:
-                part = text_or_block(content)
-                assert isinstance(part, Block)  # noqa: S101 - text has been matched above
-                attach(draft, kind, part, mid)
+        content = update.get("content")
+        if type(content) is dict and content.get("type") == "text":
+            text = content.get("text")
+            say(draft, kind, text if type(text) is str else shape.text(content, "text"), mid)
+            return
+        part = text_or_block(content)
+        assert isinstance(part, Block)  # noqa: S101 - text has been taken above
+        attach(draft, kind, part, mid)
 
     return chunk
 

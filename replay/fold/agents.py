@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 NameRule = Callable[[str | None, str | None], str | None]
@@ -64,6 +65,7 @@ AGENTS: Final = (
 )
 
 
+@cache
 def facts_of(agent: str | None) -> AgentFacts:
     """Return what is known of the agent that calls itself *agent*."""
     name = (agent or "").rpartition("/")[2]

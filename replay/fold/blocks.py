@@ -19,9 +19,10 @@ from replay.pieces import Block, Json
 
 def text_or_block(content: Any) -> str | Block:
     """Return a content block as text, or as what is known of it."""
+    if type(content) is dict and content.get("type") == "text":
+        text = content.get("text")
+        return text if type(text) is str else shape.text(content, "text")
     match content:
-        case {"type": "text", "text": str(text)}:
-            return text
         case {"type": "image" | "audio", "data": str(data)}:
             return _bytes_block(content, content["type"], data)
         case {"type": "resource_link", "uri": str()}:
@@ -34,7 +35,7 @@ def text_or_block(content: Any) -> str | Block:
             )
         case {"type": "resource", "resource": {"uri": str()} as resource}:
             return _resource(resource)
-        case {"type": "text" | "image" | "audio" | "resource_link" | "resource"}:
+        case {"type": "image" | "audio" | "resource_link" | "resource"}:
             raise Misshapen(f"a content block of type {content['type']} lacks what it needs")
         case {"type": str(kind)}:
             return Block(type=kind, text=as_json(content))
@@ -43,6 +44,8 @@ def text_or_block(content: Any) -> str | Block:
 
 def content_of(blocks: Sequence[Any]) -> tuple[str, tuple[Block, ...]]:
     """Return the texts of *blocks* put together, and the blocks that are no text."""
+    if len(blocks) == 1 and isinstance(text := text_or_block(blocks[0]), str):
+        return text, ()
     read = [text_or_block(block) for block in blocks]
     text = "".join(part for part in read if isinstance(part, str))
     return text, tuple(part for part in read if isinstance(part, Block))

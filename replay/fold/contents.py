@@ -11,17 +11,18 @@ from replay.fold import shape
 from replay.fold.blocks import as_json, text_or_block
 from replay.fold.shape import Misshapen, Payload
 from replay.fold.strings import excerpt
+from replay.fold.values import made
 from replay.pieces import Block, Excerpt, ToolContent
 
 
 def tool_content(piece: Any) -> ToolContent:
     """Return one item of a tool call's `content`."""
+    if type(piece) is dict and piece.get("type") == "content":
+        part = text_or_block(piece.get("content"))
+        if isinstance(part, str):
+            return made(ToolContent, {"type": "content", "text": excerpt(part)})
+        return ToolContent(type="content", block=part)
     match piece:
-        case {"type": "content", "content": content}:
-            part = text_or_block(content)
-            if isinstance(part, Block):
-                return ToolContent(type="content", block=part)
-            return ToolContent(type="content", text=excerpt(part))
         case {"type": "diff", "path": str(path), "newText": str(new)}:
             old = shape.maybe_text(piece, "oldText")
             return ToolContent(type="diff", path=path, old=_maybe(old), new=excerpt(new))
@@ -29,7 +30,7 @@ def tool_content(piece: Any) -> ToolContent:
             return _changed_files(piece)
         case {"type": "terminal", "terminalId": str(terminal)}:
             return ToolContent(type="terminal", terminal=terminal)
-        case {"type": "content" | "diff" | "terminal" as kind}:
+        case {"type": "diff" | "terminal" as kind}:
             raise Misshapen(f"a tool's content of type {kind} lacks what it needs")
         case {"type": str(kind)}:
             return ToolContent(type=kind, block=Block(type=kind, text=as_json(piece)))

@@ -8,7 +8,6 @@ entry shows stands in `Transcript.state`.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from replay.entries import (
@@ -24,14 +23,15 @@ from replay.entries import (
     User,
 )
 from replay.fold.indexes import Indexes
-from replay.fold.row import Row, put
+from replay.fold.row import Row
 from replay.fold.screens import Screen
+from replay.fold.values import changed, made
 from replay.pieces import Json
 from replay.transcript import Diagnosis, Transcript, Turn
 
 E = TypeVar("E", bound=Entry)
 
-_SEALING: Final = (Tool, Plan, Ask, Subagent, Error, Interrupt, Gap)
+_SEALING: Final = frozenset({Tool, Plan, Ask, Subagent, Error, Interrupt, Gap})
 """Entries that end the text before them; a visible user entry does too."""
 
 
@@ -45,6 +45,7 @@ class Draft(Indexes):
         self.ts: int = transcript.t1
         self.began = transcript.t0 if transcript.seq else None
         self.info = transcript.info
+        self.v2 = transcript.info.speaks_v2
         self.title = transcript.title
         self.mode = transcript.mode
         self.config = dict(transcript.config)
@@ -55,6 +56,7 @@ class Draft(Indexes):
         self.turns = list(transcript.turns)
         self.screens = {terminal.id: Screen(terminal) for terminal in transcript.terminals}
         self._named = (0, 0)
+        self._turns_shown = len(self.turns)
         self._dirty: list[Row[Any]] = []
         self._frozen: list[AnyEntry] = list(transcript.entries)
         for place, entry in enumerate(transcript.entries):
@@ -100,15 +102,10 @@ class Draft(Indexes):
         """Append an entry; it is in the turn that runs, or in the last one."""
         if kind in _SEALING or (kind is User and not fields.get("hidden")):
             self.seal()
-        entry = kind(
-            id=self._name(),
-            turn=self.turn_number,
-            first=self.seq,
-            last=self.seq,
-            t0=self.ts,
-            t1=self.ts,
-            **fields,
-        )
+        fields["id"], fields["turn"] = self._name(), self.turn_number
+        fields["first"] = fields["last"] = self.seq
+        fields["t0"] = fields["t1"] = self.ts
+        entry = made(kind, fields)
         row = Row(entry, len(self.rows))
         self._frozen.append(entry)  # type: ignore[arg-type]  # every Entry we make is an AnyEntry
         self._dirty.append(row)
@@ -119,8 +116,8 @@ class Draft(Indexes):
         """Change an entry because the record at hand is about it."""
         if row.shown:
             self._own(row)
-        row.write(changes)
-        row.write({"last": self.seq, "t1": self.ts})
+        changes["last"], changes["t1"] = self.seq, self.ts
+        row.entry.__dict__.update(changes)
 
     def mark(self, row: Row[Any], /, **changes: Any) -> None:
         """Change an entry because of a record that is about something else."""
@@ -136,9 +133,8 @@ class Draft(Indexes):
         """Note that the record at hand added to *row*'s chunks."""
         if row.shown:
             self._own(row)
-        entry = row.entry
-        put(entry, "last", self.seq)
-        put(entry, "t1", self.ts)
+        members = row.entry.__dict__
+        members["last"], members["t1"] = self.seq, self.ts
 
     def _name(self) -> str:
         seq, count = self._named
@@ -170,7 +166,14 @@ class Draft(Indexes):
     def set_turn(self, **changes: Any) -> None:
         """Change the turn that runs."""
         assert self.turn is not None  # noqa: S101 - callers have looked
-        self.turns[self.turn] = replace(self.turns[self.turn], **changes)
+        self.change_turn(self.turn, **changes)
+
+    def change_turn(self, at: int, **changes: Any) -> None:
+        """Change the turn at index *at*: in place while nobody else holds it."""
+        if at < self._turns_shown:
+            self.turns[at] = changed(self.turns[at], **changes)
+        else:
+            self.turns[at].__dict__.update(changes)
 
     def count(self, what: str, times: int = 1) -> None:
         """Count a record that is not shown."""
@@ -180,9 +183,14 @@ class Draft(Indexes):
         """Note something about the log that no reader of the conversation needs."""
         at = self.seq if seq is None else seq
         if self.diag and self.diag[-1].problem == problem:
-            self.diag[-1] = replace(self.diag[-1], times=self.diag[-1].times + 1)
+            self.diag[-1] = changed(self.diag[-1], times=self.diag[-1].times + 1)
         else:
             self.diag.append(Diagnosis(seq=at, problem=problem))
+
+    def learn(self, **known: Any) -> None:
+        """Note what is known of the agent and where it works."""
+        self.info = changed(self.info, **known)
+        self.v2 = self.info.speaks_v2
 
     def screen(self, terminal_id: str) -> Screen:
         """Return the terminal of that id, a new one if there is none."""
@@ -197,7 +205,7 @@ class Draft(Indexes):
             row.shown = True
             self._frozen[row.place] = row.entry
         self._dirty.clear()
-        return replace(
+        return changed(
             self.base,
             seq=self.seq,
             t0=self.began or 0,
@@ -219,7 +227,8 @@ class Draft(Indexes):
 
     def _turns(self) -> tuple[Turn, ...]:
         if self.turn is not None:
-            self.turns[self.turn] = replace(self.turns[self.turn], t1=self.ts)
+            self.set_turn(t1=self.ts)
+        self._turns_shown = len(self.turns)
         return tuple(self.turns)
 
     def _status(self) -> Any:

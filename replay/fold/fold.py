@@ -53,11 +53,12 @@ class Fold:
         """Fold one record. Never raises for what a record says."""
         draft = self._draft
         seq = record["seq"]
-        if seq <= draft.seq:
-            self._again(record)
-            return
-        if seq != draft.seq + 1 and record["type"] != "log.gap":
-            self._missing(record)
+        if seq != draft.seq + 1:
+            if seq <= draft.seq:
+                self._again(record)
+                return
+            if record["type"] != "log.gap":
+                self._missing(record)
         draft.seq, draft.ts = seq, record["ts"]
         if draft.began is None:
             draft.began = draft.ts
@@ -95,8 +96,9 @@ class Fold:
 def fold(transcript: Transcript, records: Iterable[Envelope]) -> Transcript:
     """Return *transcript* as it stands after *records*, which are in the order of their seq."""
     folding = Fold(transcript)
+    apply = folding.apply
     for record in records:
-        folding.apply(record)
+        apply(record)
     return folding.transcript()
 
 

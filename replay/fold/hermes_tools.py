@@ -32,8 +32,9 @@ def start(draft: Draft, payload: Payload) -> None:
     }
     row = draft.tools.get(tool_id)
     if row is None or is_closed(row.entry.status):
-        row = new_tool(draft, tool_id)
-    patch(draft, row, changes)
+        new_tool(draft, tool_id, changes)
+    else:
+        patch(draft, row, changes)
 
 
 def complete(draft: Draft, payload: Payload) -> None:
@@ -43,13 +44,11 @@ def complete(draft: Draft, payload: Payload) -> None:
     plan = plans.read_todos(payload) if payload.get("todos") is not None else None
     row = draft.tools.get(tool_id)
     if row is None or _is_another(row.entry, changes["output"]):
-        row = new_tool(draft, tool_id, orphan=True)
+        new_tool(draft, tool_id, {**changes, "orphan": True})
     elif is_closed(row.entry.status):
-        kept = ("output", "inline_diff", "summary", "duration_s", "error", "exit_code")
-        changes = {
-            key: changes[key] for key in kept if changes.get(key) and not getattr(row.entry, key)
-        }
-    patch(draft, row, changes)
+        patch(draft, row, _filling(row.entry, changes))
+    else:
+        patch(draft, row, changes)
     if plan is not None:
         plans.set_plan(draft, plans.DEFAULT, *plan)
 
@@ -59,6 +58,12 @@ def _is_another(tool: Tool, output: Json) -> bool:
     if not is_closed(tool.status) or output is None or tool.output is None:
         return False
     return bool(output != tool.output)
+
+
+def _filling(tool: Tool, changes: dict[str, Any]) -> dict[str, Any]:
+    """Return those of *changes* that the closed *tool* does not know yet."""
+    late = ("output", "inline_diff", "summary", "duration_s", "error", "exit_code")
+    return {key: changes[key] for key in late if changes.get(key) and not getattr(tool, key)}
 
 
 def _common(payload: Payload) -> dict[str, Any]:

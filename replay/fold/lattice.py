@@ -30,7 +30,7 @@ def advanced(status: str, said: str) -> str:
     """Return the status of a tool at *status* of which its agent says *said*."""
     if status in HARD:
         return status
-    if status in SOFT or said in HARD or _rank(said) >= _rank(status):
+    if said in HARD or status in SOFT or _RANK.get(said, _WORKING) >= _RANK.get(status, _WORKING):
         return said
     return status
 
@@ -39,8 +39,5 @@ def given_up(status: str, ours: str) -> str:
     """Return the status of a tool at *status* when we say *ours*, a soft one or `waiting`."""
     if not is_working(status):
         return status
-    return ours if ours in SOFT or _rank(ours) >= _rank(status) else status
-
-
-def _rank(status: str) -> int:
-    return _RANK.get(status, _WORKING)
+    higher = _RANK.get(ours, _WORKING) >= _RANK.get(status, _WORKING)
+    return ours if ours in SOFT or higher else status

@@ -12,6 +12,7 @@ from replay.fold import shape
 from replay.fold.blocks import as_json, text_or_block
 from replay.fold.shape import Misshapen, Payload
 from replay.fold.strings import shortened
+from replay.fold.values import changed, made
 from replay.pieces import Json, Option, Question
 
 SECRET_METHODS = frozenset({"sudo", "display.install.sudo", "secret"})
@@ -53,19 +54,18 @@ def asked(method: str, params: Payload) -> dict[str, Any]:
 def _permission(params: Payload) -> dict[str, Any]:
     call = shape.maybe_mapping(params, "toolCall") or {}
     title = shape.maybe_text(params, "title") or shape.maybe_text(call, "title")
-    options = tuple(
-        Option(
-            id=shape.name(option, "optionId"),
-            label=shape.maybe_text(option, "name") or shape.name(option, "optionId"),
-            kind=shape.maybe_text(option, "kind"),
-        )
-        for option in shape.objects(params, "options")
-    )
+    options = tuple(_permission_option(option) for option in shape.objects(params, "options"))
     return {
         "title": title,
         "text": _words(call),
         "questions": (Question(id="permission", text=title or "", options=options),),
     }
+
+
+def _permission_option(option: Payload) -> Option:
+    name = shape.name(option, "optionId")
+    label, kind = shape.maybe_text(option, "name"), shape.maybe_text(option, "kind")
+    return made(Option, {"id": name, "label": label or name, "kind": kind})
 
 
 def _words(call: Payload) -> str | None:
@@ -170,12 +170,5 @@ def _answered(question: Question, answers: Mapping[str, Json]) -> Question:
     if question.id not in answers:
         return question
     value = answers[question.id]
-    return Question(
-        id=question.id,
-        text=question.text,
-        options=question.options,
-        multiple=question.multiple,
-        locked=question.locked,
-        answer=chosen(value),
-        skipped=value is None,
-    )
+    answer, skipped = chosen(value), value is None
+    return changed(question, answer=answer, skipped=skipped)

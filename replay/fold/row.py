@@ -1,6 +1,6 @@
 """One place of a transcript that is being written.
 
-Above this module: `draft`. Below it: `entries`, `strings`.
+Above this module: `draft`. Below it: `entries`, `strings`, `values`.
 
 The entries of a transcript are frozen. Making a new one for each of ten thousand chunks would be
 slow, so a row writes to its entry in place for as long as nobody else has seen it, and to a copy
@@ -9,15 +9,13 @@ of it afterwards.
 
 from __future__ import annotations
 
-import copy
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from replay.entries import Agent, Entry, Thought, User
 from replay.fold.strings import joined
+from replay.fold.values import copied
 
 E_co = TypeVar("E_co", bound=Entry, covariant=True)
-
-put: Final = object.__setattr__
 
 
 class Row(Generic[E_co]):
@@ -34,20 +32,17 @@ class Row(Generic[E_co]):
 
     def own(self) -> None:
         """Make the entry one that nobody outside holds."""
-        self.entry = copy.copy(self.entry)
+        self.entry = copied(self.entry)
         self.shown = False
 
     def write(self, changes: dict[str, Any]) -> None:
         """Set fields of an entry that is ours."""
-        entry = self.entry
-        for field, value in changes.items():
-            put(entry, field, value)
+        self.entry.__dict__.update(changes)
 
     def settle(self) -> None:
         """Join what has been said since to the text of an entry that is ours."""
-        entry = self.entry
-        if self.chunks and isinstance(entry, Agent | Thought | User):
-            put(entry, "text", joined(entry.text, self.chunks))
+        if self.chunks:
+            self.write({"text": self.text})
             self.chunks = []
 
     @property

@@ -6,7 +6,6 @@ Above this module: `fold`. Below it: `draft`, `notes`, `turns`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from replay.entries import Gap
@@ -48,7 +47,7 @@ def _protocol(payload: Payload) -> str | None:
 
 
 def _learn(draft: Draft, known: Mapping[str, Any]) -> None:
-    draft.info = replace(draft.info, **{key: value for key, value in known.items() if value})
+    draft.learn(**{key: value for key, value in known.items() if value})
 
 
 # -- mode, model, configuration ------------------------------------------------------------------
@@ -122,7 +121,7 @@ def change_model(draft: Draft, model: str) -> None:
         return
     if known:
         system(draft, "model", f"{known} → {model}")
-    draft.info = replace(draft.info, model=model)
+    draft.learn(model=model)
 
 
 # -- Hermes's session events ---------------------------------------------------------------------
@@ -231,7 +230,7 @@ def forked(draft: Draft, payload: Payload) -> None:
     """Note where the session branched off."""
     origin = shape.mapping(payload, "from")
     session, seq = shape.name(origin, "session_id"), shape.integer(origin, "seq")
-    draft.info = replace(draft.info, parent=session)
+    draft.learn(parent=session)
     system(draft, "fork", f"forked from {session} at {seq}")
 
 

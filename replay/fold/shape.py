@@ -17,12 +17,23 @@ class Misshapen(Exception):
     """A payload is not in the shape that its type has; the fold shows it as it is (F-L8)."""
 
 
-def text(payload: Mapping[str, Any], key: str) -> str:
-    """Return the string at *key*."""
-    value = payload.get(key)
+def as_text(key: str, value: Any) -> str:
+    """Return *value*, which stands at *key*, as the string that it is."""
     if isinstance(value, str):
         return value
     raise Misshapen(f"{key} is {_kind(value)}, not a string")
+
+
+def as_items(key: str, value: Any) -> list[Any]:
+    """Return *value*, which stands at *key*, as the array that it is."""
+    if isinstance(value, list):
+        return value
+    raise Misshapen(f"{key} is {_kind(value)}, not an array")
+
+
+def text(payload: Mapping[str, Any], key: str) -> str:
+    """Return the string at *key*."""
+    return as_text(key, payload.get(key))
 
 
 def maybe_text(payload: Mapping[str, Any], key: str) -> str | None:
@@ -58,10 +69,7 @@ def maybe_mapping(payload: Mapping[str, Any], key: str) -> Payload | None:
 
 def items(payload: Mapping[str, Any], key: str) -> list[Any]:
     """Return the array at *key*."""
-    value = payload.get(key)
-    if isinstance(value, list):
-        return value
-    raise Misshapen(f"{key} is {_kind(value)}, not an array")
+    return as_items(key, payload.get(key))
 
 
 def maybe_items(payload: Mapping[str, Any], key: str) -> list[Any] | None:

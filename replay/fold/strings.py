@@ -9,6 +9,7 @@ import hashlib
 import re
 from typing import Any, Final
 
+from replay.fold.values import made
 from replay.pieces import Excerpt, Json
 
 LONGEST: Final = 65_536
@@ -42,7 +43,7 @@ def plain(text: str) -> str:
 def excerpt(text: str) -> Excerpt:
     """Return *text*, or its ends with size and hash if it is over `LONGEST` bytes."""
     if len(text) * 4 <= LONGEST:
-        return Excerpt(text=text)
+        return made(Excerpt, {"text": text})
     raw = text.encode("utf-8", "surrogatepass")
     if len(raw) <= LONGEST:
         return Excerpt(text=text)
@@ -56,15 +57,26 @@ def excerpt(text: str) -> Excerpt:
 
 def shortened(value: Json) -> Json:
     """Return *value* with every string over `LONGEST` bytes replaced by its `Excerpt`'s members."""
+    return _shortened(value) if _may_be_long(value) else value
+
+
+def _may_be_long(value: Json) -> bool:
+    kind = type(value)
+    if kind is str:
+        return len(value) * 4 > LONGEST
+    if kind is dict:
+        return any(map(_may_be_long, value.values()))
+    return kind is list and any(map(_may_be_long, value))
+
+
+def _shortened(value: Json) -> Json:
     match value:
-        case str():
-            if len(value) * 4 <= LONGEST or (cut := excerpt(value)).size is None:
-                return value
+        case str() if (cut := excerpt(value)).size is not None:
             return {"text": cut.text, "size": cut.size, "sha256": cut.sha256, "tail": cut.tail}
         case dict():
-            return {key: shortened(item) for key, item in value.items()}
+            return {key: _shortened(item) for key, item in value.items()}
         case list():
-            return [shortened(item) for item in value]
+            return [_shortened(item) for item in value]
     return value
 
 

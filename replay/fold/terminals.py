@@ -14,6 +14,12 @@ from replay.fold.draft import Draft
 from replay.fold.shape import Misshapen, Payload
 
 META: Final = ("terminal_info", "terminal_output", "terminal_output_delta", "terminal_exit")
+_META: Final = frozenset(META)
+
+
+def speaks(meta: Payload) -> bool:
+    """Tell whether *meta* says something of terminals."""
+    return not _META.isdisjoint(meta)
 
 
 def check_meta(meta: Payload) -> None:

@@ -6,7 +6,8 @@ Above this module: `acp`, `asks`, `hermes_tools`. Below it: `draft`, `lattice`, 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from replay.entries import Tool
 from replay.fold import shape, terminals
@@ -16,7 +17,7 @@ from replay.fold.draft import Draft
 from replay.fold.lattice import advanced, given_up, is_closed, is_working
 from replay.fold.naming import better_kind, better_title, tool_name
 from replay.fold.row import Row
-from replay.fold.shape import Payload
+from replay.fold.shape import Payload, as_items, as_text
 from replay.fold.strings import shortened
 from replay.pieces import Json, Location
 
@@ -24,12 +25,14 @@ from replay.pieces import Json, Location
 def tool_call(draft: Draft, update: Payload) -> None:
     """Create a tool, or patch the one that this id has in this turn."""
     tool_id = shape.name(update, "toolCallId")
-    changes = _changes(draft, update, draft.tools.get(tool_id))
-    row = _created(draft, tool_id)
-    if row is None:
-        row = new_tool(draft, tool_id)
-    patch(draft, row, {**changes, "orphan": False, "permission_only": False})
-    _speak(draft, row, update)
+    row = draft.tools.get(tool_id)
+    changes = _changes(draft, update, row)
+    if row is None or (is_closed(row.entry.status) and row.entry.turn != draft.turn_number):
+        row = new_tool(draft, tool_id, changes)
+    else:
+        patch(draft, row, {**changes, "orphan": False, "permission_only": False})
+    if "_meta" in update:
+        _feed(draft, row, update)
 
 
 def tool_call_update(draft: Draft, update: Payload) -> None:
@@ -38,11 +41,13 @@ def tool_call_update(draft: Draft, update: Payload) -> None:
     row = draft.tools.get(tool_id)
     changes = _changes(draft, update, row)
     if row is None:
-        row = new_tool(draft, tool_id, orphan=not draft.info.speaks_v2)
-    if not facts_of(draft.info.agent).asks_under_own_id:
-        changes["permission_only"] = False
-    patch(draft, row, changes)
-    _speak(draft, row, update)
+        row = new_tool(draft, tool_id, {**changes, "orphan": not draft.v2})
+    else:
+        if row.entry.permission_only and not facts_of(draft.info.agent).asks_under_own_id:
+            changes["permission_only"] = False
+        patch(draft, row, changes)
+    if "_meta" in update:
+        _feed(draft, row, update)
 
 
 def tool_of_permission(draft: Draft, update: Payload) -> Row[Tool]:
@@ -53,11 +58,12 @@ def tool_of_permission(draft: Draft, update: Payload) -> Row[Tool]:
     if facts_of(draft.info.agent).asks_under_own_id:
         changes.pop("name", None)  # its title is the question's
     shown = [piece for piece in changes.pop("content", ()) if piece.type != "content"]
-    if row is None or is_closed(row.entry.status):
-        row = new_tool(draft, tool_id, permission_only=True)
-    if shown and not row.entry.content:
+    if shown and not (row and row.entry.content):
         changes["content"] = tuple(shown)
-    patch(draft, row, changes)
+    if row is None or is_closed(row.entry.status):
+        row = new_tool(draft, tool_id, {**changes, "permission_only": True})
+    else:
+        patch(draft, row, changes)
     set_ours(draft, row, "waiting")
     return row
 
@@ -66,29 +72,32 @@ def content_chunk(draft: Draft, update: Payload) -> None:
     """Append one item to a tool's content (v2)."""
     tool_id = shape.name(update, "toolCallId")
     piece = tool_content(shape.mapping(update, "content"))
-    row = draft.tools.get(tool_id) or new_tool(draft, tool_id)
+    row = draft.tools.get(tool_id) or new_tool(draft, tool_id, {})
     draft.edit(row, content=(*row.entry.content, piece))
 
 
-def new_tool(draft: Draft, tool_id: str, **fields: Any) -> Row[Tool]:
+def new_tool(draft: Draft, tool_id: str, fields: dict[str, Any]) -> Row[Tool]:
     """Begin the next occurrence of *tool_id*; it inherits the kind."""
-    before = draft.tools.get(tool_id)
     draft.lively = True
-    return draft.add(
-        Tool,
-        tool_id=tool_id,
-        occ=before.entry.occ + 1 if before else 1,
-        tkind=before.entry.tkind if before else None,
-        **fields,
-    )
+    before = draft.tools.get(tool_id)
+    if before is not None:
+        fields["occ"] = before.entry.occ + 1
+        fields["tkind"] = fields.get("tkind", before.entry.tkind)
+    return draft.add(Tool, tool_id=tool_id, **fields)
 
 
 def patch(draft: Draft, row: Row[Tool], changes: dict[str, Any]) -> None:
     """Change a tool; a `status` among *changes* is what its agent says."""
-    if (said := changes.pop("status", None)) is not None:
-        changes |= _status_changes(row.entry, said)
-    draft.edit(row, **changes)
-    _keep_working(draft, row)
+    said, status = changes.pop("status", None), row.entry.status
+    if said is None or said == status:
+        draft.edit(row, **changes)
+    elif is_closed(status):
+        if is_closed(said) and said not in row.entry.status_conflict:
+            changes["status_conflict"] = (*row.entry.status_conflict, said)
+        draft.edit(row, **changes)
+    else:
+        draft.edit(row, status=advanced(status, said), **changes)
+        _keep_working(draft, row)
 
 
 def set_ours(draft: Draft, row: Row[Tool], status: str) -> None:
@@ -111,85 +120,94 @@ def _keep_working(draft: Draft, row: Row[Tool]) -> None:
         draft.working.pop(row.place, None)
 
 
-def _status_changes(tool: Tool, said: str) -> dict[str, Any]:
-    if is_closed(tool.status):
-        if not is_closed(said) or said == tool.status or said in tool.status_conflict:
-            return {}
-        return {"status_conflict": (*tool.status_conflict, said)}
-    return {"status": advanced(tool.status, said)}
-
-
-def _created(draft: Draft, tool_id: str) -> Row[Tool] | None:
-    row = draft.tools.get(tool_id)
-    if row and is_closed(row.entry.status) and row.entry.turn != draft.turn_number:
-        return None
-    return row
-
-
 def _changes(draft: Draft, update: Payload, row: Row[Tool] | None) -> dict[str, Any]:
     """Return what *update* says, as fields of a tool. Nothing is written here (F-L8)."""
     tool = row.entry if row else None
-    title = shape.maybe_text(update, "title")
-    kind = better_kind(tool.tkind if tool else None, shape.maybe_text(update, "kind"))
-    meta = shape.maybe_mapping(update, "_meta") or {}
-    terminals.check_meta(meta)
-    changes: dict[str, Any] = {
-        "title": better_title(tool.title if tool else None, title),
-        "tkind": kind,
-        "status": shape.maybe_text(update, "status"),
-    }
+    changes: dict[str, Any] = {}
+    for member, value in update.items():
+        if value is not None and (read := _MEMBERS.get(member)) is not None:
+            read(changes, value, tool)
     if tool is None or tool.name is None:
-        changes["name"] = tool_name(draft.info.agent, update, title, kind)
-    if (value := update.get("rawInput")) not in (None, {}, [], ""):
-        changes["input"] = shortened(value)
-    if (value := update.get("rawOutput")) is not None:
-        changes["output"] = shortened(value)
-        changes |= _exit_code(value)
-    if (pieces := shape.maybe_items(update, "content")) is not None:
-        changes["content"] = tuple(tool_content(piece) for piece in pieces)
-    if update.get("locations") is not None:
-        changes["locations"] = _locations(update)
-    changes |= _of_meta(meta, tool)
-    if draft.info.speaks_v2:
+        kind = changes.get("tkind", tool and tool.tkind)
+        changes["name"] = tool_name(draft.info.agent, update, update.get("title"), kind)
+    if draft.v2:
         changes |= {field: empty for key, field, empty in _CLEARED if update.get(key, 0) is None}
     return changes
 
 
-_CLEARED = (
+Changes = dict[str, Any]
+Read = Callable[[Changes, Any, Tool | None], None]
+"""(changes, the member's value, the tool so far) -> None; writes to *changes* alone."""
+
+
+def _title(changes: Changes, value: Any, tool: Tool | None) -> None:
+    changes["title"] = better_title(tool.title if tool else None, as_text("title", value))
+
+
+def _kind(changes: Changes, value: Any, tool: Tool | None) -> None:
+    changes["tkind"] = better_kind(tool.tkind if tool else None, as_text("kind", value))
+
+
+def _status(changes: Changes, value: Any, _tool: Tool | None) -> None:
+    changes["status"] = as_text("status", value)
+
+
+def _raw_input(changes: Changes, value: Any, _tool: Tool | None) -> None:
+    if value not in ({}, [], ""):
+        changes["input"] = shortened(value)
+
+
+def _raw_output(changes: Changes, value: Any, _tool: Tool | None) -> None:
+    changes["output"] = shortened(value)
+    match value:
+        case {"exit_code": int(code)} if not isinstance(code, bool):
+            changes.setdefault("exit_code", code)
+
+
+def _content(changes: Changes, value: Any, _tool: Tool | None) -> None:
+    changes["content"] = tuple(map(tool_content, as_items("content", value)))
+
+
+def _locations(changes: Changes, value: Any, _tool: Tool | None) -> None:
+    changes["locations"] = tuple(
+        Location(path=shape.text(place, "path"), line=shape.maybe_integer(place, "line"))
+        for place in shape.objects({"locations": value}, "locations")
+    )
+
+
+def _meta(changes: Changes, value: Any, tool: Tool | None) -> None:
+    meta = shape.mapping({"_meta": value}, "_meta")
+    if terminals.speaks(meta):
+        terminals.check_meta(meta)
+        code = (meta.get("terminal_exit") or {}).get("exit_code")
+        if code is not None:
+            changes["exit_code"] = code
+        meta = {key: item for key, item in meta.items() if key not in terminals.META}
+    if meta:
+        changes["meta"] = merged(tool.meta if tool else {}, shortened(meta))
+    match meta:
+        case {"claudeCode": {"parentToolUseId": str(parent)}} | {"parentToolCallId": str(parent)}:
+            changes["parent"] = parent
+
+
+_MEMBERS: Final[Mapping[str, Read]] = {
+    "title": _title,
+    "kind": _kind,
+    "status": _status,
+    "rawInput": _raw_input,
+    "rawOutput": _raw_output,
+    "content": _content,
+    "locations": _locations,
+    "_meta": _meta,
+}
+
+_CLEARED: Final = (
     ("title", "title", None),
     ("rawInput", "input", None),
     ("rawOutput", "output", None),
     ("content", "content", ()),
     ("locations", "locations", ()),
 )
-
-
-def _locations(update: Payload) -> tuple[Location, ...]:
-    return tuple(
-        Location(path=shape.text(place, "path"), line=shape.maybe_integer(place, "line"))
-        for place in shape.objects(update, "locations")
-    )
-
-
-def _exit_code(output: Json) -> dict[str, Any]:
-    match output:
-        case {"exit_code": int(code)} if not isinstance(code, bool):
-            return {"exit_code": code}
-    return {}
-
-
-def _of_meta(meta: Payload, tool: Tool | None) -> dict[str, Any]:
-    changes: dict[str, Any] = {}
-    kept = {key: value for key, value in meta.items() if key not in terminals.META}
-    if kept:
-        changes["meta"] = merged(tool.meta if tool else {}, shortened(kept))
-    match meta:
-        case {"claudeCode": {"parentToolUseId": str(parent)}} | {"parentToolCallId": str(parent)}:
-            changes["parent"] = parent
-    match meta:
-        case {"terminal_exit": {"exit_code": int(code)}} if not isinstance(code, bool):
-            changes["exit_code"] = code
-    return changes
 
 
 def merged(old: Json, new: Json) -> Json:
@@ -199,10 +217,10 @@ def merged(old: Json, new: Json) -> Json:
     return new
 
 
-def _speak(draft: Draft, row: Row[Tool], update: Payload) -> None:
+def _feed(draft: Draft, row: Row[Tool], update: Payload) -> None:
     """Feed the terminals that stand in the frame's `_meta`."""
-    meta = update.get("_meta")
-    if not meta:
+    meta = update["_meta"] or {}
+    if not terminals.speaks(meta):
         return
     fed = terminals.feed_meta(draft, meta, row.entry.tool_id)
     if new := tuple(name for name in fed if name not in row.entry.terminals):

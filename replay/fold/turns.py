@@ -6,13 +6,13 @@ Above this module: `prompts`, `hermes`, `acp`, `text`. Below it: `draft`, `latti
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from replay.entries import Interrupt, Notice, User
 from replay.fold.draft import Draft
 from replay.fold.lattice import given_up
 from replay.fold.row import Row
+from replay.fold.values import made
 from replay.pieces import Json
 from replay.transcript import Outcome, Turn
 
@@ -33,17 +33,16 @@ _WARNINGS: Final = {
 def start_turn(draft: Draft, *, replayed: bool = False) -> None:
     """Start a turn; it has no prompt yet. In an agent's own replay it is complete at once."""
     draft.seal()
-    draft.turns.append(
-        Turn(
-            n=len(draft.turns) + 1,
-            started=draft.seq,
-            t0=draft.ts,
-            t1=draft.ts,
-            outcome="complete" if replayed else "open",
-            replayed=replayed,
-        )
-    )
-    draft.turn = len(draft.turns) - 1
+    draft.turn = len(draft.turns)
+    fields = {
+        "n": draft.turn + 1,
+        "started": draft.seq,
+        "t0": draft.ts,
+        "t1": draft.ts,
+        "outcome": "complete" if replayed else "open",
+        "replayed": replayed,
+    }
+    draft.turns.append(made(Turn, fields))
     draft.lively = False
 
 
@@ -89,25 +88,25 @@ def finish_as(draft: Draft, stop: str) -> None:
 
 def correct_end(draft: Draft, at: int, outcome: Outcome) -> None:
     """Replace the guess that the turn at index *at* had settled by its real end."""
-    draft.turns[at] = replace(draft.turns[at], outcome=outcome, ended=draft.seq, t1=draft.ts)
+    draft.change_turn(at, outcome=outcome, ended=draft.seq, t1=draft.ts)
 
 
 def add_usage(draft: Draft, at: int, usage: dict[str, Json]) -> None:
     """Add what the turn at index *at* has used."""
-    turn = draft.turns[at]
-    draft.turns[at] = replace(turn, usage={**turn.usage, **usage})
+    if usage:
+        draft.change_turn(at, usage={**draft.turns[at].usage, **usage})
 
 
 def give_up_tools(draft: Draft, status: str) -> None:
     """Say of every tool that still works that it was stopped, or that no result came."""
-    for row in list(draft.working.values()):
+    for row in draft.working.values():
         draft.mark(row, status=given_up(row.entry.status, status))
     draft.working.clear()
 
 
 def withdraw_asks(draft: Draft, reason: str) -> None:
     """Take back every question that is still open."""
-    for row in list(draft.waiting.values()):
+    for row in draft.waiting.values():
         draft.mark(row, state="withdrawn", reason=reason)
     draft.waiting.clear()
 
