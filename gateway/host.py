@@ -65,6 +65,9 @@ class Host:
         self._recording = recording
         self._remarks: dict[bytes, list[Remark]] = {}
         self._questions: dict[str, Question] = {}
+        self._answered: set[str] = set()
+        self._changed = anyio.Event()
+        self._gone = False
         self._foreign_id = ""
         self._peer: Peer
 
@@ -136,7 +139,9 @@ class Host:
         cancel = Remark(Note(members={"by": by, "reason": reason}))
         self._say_of(dump(Notification("session/cancel", params)), cancel)
         await self._peer.notify("session/cancel", params)
-        withdrawn = [item for item in self._questions.values() if not item.settled.is_set()]
+        recorded = tuple(self._recorder.open_requests.values())
+        open_ = [item for id_ in recorded if (item := await self._question(id_))]
+        withdrawn = [item for item in open_ if not item.settled.is_set()]
         for question in withdrawn:
             _settle(question, _withdrawn(question.method), Note(cancelled=withdrawing))
         for remark in (cancel, *(question.remark for question in withdrawn)):
@@ -148,7 +153,7 @@ class Host:
         Returns whether it was the first answer, and the agent there to hear it, once that is in
         the log.
         """
-        question = self._questions.get(request_id)
+        question = await self._question(request_id)
         if question is None or question.settled.is_set():
             return False
         _settle(question, answer, Note(members={"by": by}))
@@ -157,6 +162,8 @@ class Host:
 
     def lost(self) -> None:
         """Hear that the line is gone: what waits to be sent to the agent never will be."""
+        self._gone = True
+        self._wake()
         waiting = [remark for remarks in self._remarks.values() for remark in remarks]
         for remark in (*waiting, *(question.remark for question in self._questions.values())):
             remark.done(recorded=False)
@@ -191,13 +198,31 @@ class Host:
     async def _ask(self, id_: RequestId, method: str) -> Any:
         request_id = self._recorder.open_requests[id_]
         question = self._questions[request_id] = Question(method)
+        self._wake()
         await question.settled.wait()
         del self._questions[request_id]
+        self._answered.add(request_id)
         if isinstance(question.answer, RpcError):
             self._say_of(dump(Failure(id_, question.answer)), question.remark)
             raise question.answer
         self._say_of(dump(Reply(id_, question.answer)), question.remark)
         return question.answer
+
+    async def _question(self, request_id: str) -> Question | None:
+        """Return a question that is in the log, once it has been heard here, too.
+
+        Clients read it in the log, and may be quicker to answer than the agent's frame is to get
+        from there to us. None: it has been answered, or the agent is gone.
+        """
+        while request_id not in self._questions:
+            if self._gone or request_id in self._answered:
+                return None
+            await self._changed.wait()
+        return self._questions[request_id]
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
 
     def _say_of(self, frame: bytes, remark: Remark) -> None:
         self._remarks.setdefault(frame, []).append(remark)
