@@ -142,15 +142,10 @@ class _Redactor(_Walk):
                 head, rest = self._cut(text, tail)
                 new: Any = dataclasses.replace(value, text=head, tail=rest)
                 return value if new == value else new
-            case {
-                "text": str(text),
-                "size": int(),
-                "sha256": str(),
-                "tail": tail,
-                **others,
-            } if not others:
-                head, rest = self._cut(text, tail)
-                new = {**value, "text": head, "tail": rest}
+            case dict() if _is_cut(value):
+                kept: dict[str, Any] = value
+                head, rest = self._cut(kept["text"], kept["tail"])
+                new = {**kept, "text": head, "tail": rest}
                 return value if new == value else new
         return super().value(value)
 
@@ -189,3 +184,11 @@ class _Known(_Walk):
         kind, shown = self._marks[hit[0]]
         self.hidden[kind] += 1
         return shown
+
+
+def _is_cut(value: dict[str, Any]) -> bool:
+    """Whether *value* is an `Excerpt` as JSON has it (`Tool.output`)."""
+    match value:
+        case {"text": str(), "size": int(), "sha256": str(), "tail": _, **others}:
+            return not others
+    return False
