@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from replay.entries import AnyEntry
-from replay.pieces import Json
+from replay.pieces import Excerpt, Json
 
 FOLD_VERSION: Final = 1
 """Changes when the same events begin to give another transcript (P-26)."""
@@ -58,6 +58,11 @@ class Terminal:
 
     id: str
     output: str = ""
+    """All of it, or its first 4 KiB if it is over 64 KiB: then *size* and *tail* are there."""
+    tail: str | None = None
+    size: int | None = None
+    sha256: str | None = None
+    """Of an output that came as one text; None if it came in chunks."""
     pending: str = ""
     """Base64 of the bytes of a character that has not arrived whole."""
     command: str | None = None
@@ -65,6 +70,11 @@ class Terminal:
     signal: str | None = None
     truncated: bool = False
     closed: bool = False
+
+    @property
+    def shown(self) -> Excerpt:
+        """Return the output as a tool's strings are kept: whole, or its ends."""
+        return Excerpt(text=self.output, tail=self.tail, size=self.size, sha256=self.sha256)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from replay.fold.session import change_mode, read_options, take_options
 from replay.fold.shape import Misshapen, Payload
 from replay.fold.step import Step
 from replay.fold.strings import joined
-from replay.fold.text import attach, replace_message, say, user_chunk
+from replay.fold.text import attach, replace_message, say, unsaid, user_chunk
 from replay.fold.turns import finish_as, finish_turn, start_turn
 from replay.pieces import Block
 
@@ -37,6 +37,10 @@ def session_update(draft: Draft, payload: Payload) -> None:
         step(draft, update)
 
 
+_CUMULATIVE: Final = "cumulative_thought"
+"""The quirk of an agent that sends all of a thought again with each chunk (R099)."""
+
+
 # -- text ----------------------------------------------------------------------------------------
 
 
@@ -48,7 +52,11 @@ def _chunk(kind: type[Agent | Thought]) -> Step:
         content = update.get("content")
         if type(content) is dict and content.get("type") == "text":
             text = content.get("text")
-            say(draft, kind, text if type(text) is str else shape.text(content, "text"), mid)
+            if type(text) is not str:
+                text = shape.text(content, "text")
+            if kind is Thought and _CUMULATIVE in draft.info.quirks:
+                text = unsaid(draft, kind, text, mid)
+            say(draft, kind, text, mid)
             return
         part = text_or_block(content)
         assert isinstance(part, Block)  # noqa: S101 - text has been taken above

@@ -51,8 +51,18 @@ def excerpt(text: str) -> Excerpt:
         text=raw[: _start_of_character(raw, HEAD)].decode("utf-8", "surrogatepass"),
         size=len(raw),
         sha256=hashlib.sha256(raw).hexdigest(),
-        tail=raw[_start_of_character(raw, len(raw) - TAIL) :].decode("utf-8", "surrogatepass"),
+        tail=_end_of(raw, TAIL),
     )
+
+
+def end_of(text: str, length: int) -> str:
+    """Return the last *length* bytes of *text*, and what makes their first character whole."""
+    raw = text.encode("utf-8", "surrogatepass")
+    return text if len(raw) <= length else _end_of(raw, length)
+
+
+def _end_of(raw: bytes, length: int) -> str:
+    return raw[_start_of_character(raw, len(raw) - length) :].decode("utf-8", "surrogatepass")
 
 
 def shortened(value: Json) -> Json:

@@ -40,6 +40,14 @@ def _show_if_new(draft: Draft, row: Row[Agent]) -> None:
     draft.mark(row, hidden=repeats(row.text, said))
 
 
+def unsaid(draft: Draft, kind: type[Agent | Thought], text: str, mid: str | None) -> str:
+    """Return what *text* adds to the open text of that kind and id, which it begins with."""
+    row = draft.tail
+    if row is None or type(row.entry) is not kind or row.entry.mid != mid:
+        return text
+    return text.removeprefix(row.text)
+
+
 def attach(draft: Draft, kind: type[Agent | Thought], block: Block, mid: str | None = None) -> None:
     """Add a block that is no text to what the agent says or thinks."""
     row = draft.tail

@@ -96,7 +96,7 @@ def _content(tool: Tool, terminals: Mapping[str, Terminal]) -> list[Excerpt]:
         if item.text is not None and not _announces(item.text.text, tool):
             texts.append(item.text)
         elif item.terminal is not None and item.terminal in terminals:
-            texts.append(Excerpt(text=terminals[item.terminal].output))
+            texts.append(terminals[item.terminal].shown)
         elif item.block is not None:
             texts += [
                 Excerpt(text=block_line(item.block, "·")),
@@ -107,7 +107,7 @@ def _content(tool: Tool, terminals: Mapping[str, Terminal]) -> list[Excerpt]:
 
 def _screen(tool: Tool, terminals: Mapping[str, Terminal]) -> list[Excerpt]:
     screen = shown_terminal(tool, terminals)
-    return _spoken([Excerpt(text=screen.output)] if screen else [])
+    return _spoken([screen.shown] if screen else [])
 
 
 def _spoken(texts: Iterable[Excerpt]) -> list[Excerpt]:

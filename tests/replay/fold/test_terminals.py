@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from replay import System, Terminal, Tool, Unknown
+from replay import EMPTY, System, Terminal, Tool, Unknown, fold
 from tests.replay.records import CODEX, Log, all_of, only
 
 SAID = "承知しました🔥"
@@ -156,6 +159,44 @@ def test_calls_of_the_two_ends_have_ids_of_their_own() -> None:
 
     transcript = log.folded()
     assert (transcript.mode, transcript.terminals[0].command) == ("b", "ls")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(["ü" * 9_000, "\ud83d", "\ude80", "x" * 700, "🚀"]), max_size=14))
+def test_a_huge_output_in_chunks_is_kept_as_its_ends(parts: list[str]) -> None:
+    """F: "huge output": over 64 KiB head, tail and size, however it was cut (F-L5)."""
+    log, at_once = Log(), Log()
+    for part in parts:
+        log.add("agent.terminal.output", process_id="p", chunk=part)
+    whole = "".join(parts)
+    at_once.add("agent.terminal.output", process_id="p", chunk=whole)
+    resumed = EMPTY
+    for record in log.records:
+        resumed = fold(resumed, [record])
+
+    assert log.folded().terminals == resumed.terminals
+    if parts:
+        (terminal,), (expected,) = log.folded().terminals, at_once.folded().terminals
+        assert terminal == expected
+        text = whole.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+        raw = text.encode("utf-8", "surrogatepass")
+        if len(raw) <= 65_536:
+            assert (terminal.output, terminal.size) == (text, None)
+        else:
+            assert terminal.size == len(raw)
+            assert raw.startswith(terminal.output.encode("utf-8", "surrogatepass"))
+            assert raw.endswith((terminal.tail or "").encode("utf-8", "surrogatepass"))
+            assert 4_093 <= len(terminal.output.encode("utf-8", "surrogatepass")) <= 4_096
+
+
+def test_a_huge_snapshot_has_its_hash() -> None:
+    """F: "huge output": what came as one text can be fetched by its hash (P-34)."""
+    log = Log()
+    log.update("terminal_update", terminalId="t", output="x" * 70_000)
+
+    (terminal,) = log.folded().terminals
+    assert (terminal.size, terminal.output, terminal.tail) == (70_000, "x" * 4_096, "x" * 1_024)
+    assert terminal.sha256 == hashlib.sha256(b"x" * 70_000).hexdigest()
 
 
 # -- ACP 2 -----------------------------------------------------------------------------------------

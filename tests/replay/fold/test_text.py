@@ -92,6 +92,17 @@ def test_the_same_id_after_a_tool_is_the_next_part() -> None:
     assert [(first.text, first.part), (second.text, second.part)] == [("before", 1), ("after", 2)]
 
 
+def test_a_thought_that_is_told_from_its_start_each_time_is_one_thought() -> None:
+    """F: "cumulative chunks"; R099: only where the recorder names the quirk; never guessed."""
+    named, guessed = Log("x", quirks=["cumulative_thought"]), Log("x")
+    for log in (named, guessed):
+        for text in ("a", "ab", "abc"):
+            log.thinks(text)
+
+    assert only(named.folded(), Thought).text == "abc"
+    assert only(guessed.folded(), Thought).text == "aababc"
+
+
 def test_an_empty_chunk_makes_nothing_and_parts_nothing() -> None:
     """R101: an empty chunk between two text chunks, of whatever kind and id, does not split."""
     log = Log()
