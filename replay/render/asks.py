@@ -25,8 +25,8 @@ _INLINE: Final = frozenset({"permission", "approval"})
 def ask_passage(ask: Ask, scene: Scene) -> Passage:
     """Show a question that stands by itself."""
     layout = scene.layout
-    label = f"{layout.glyphs.ask} {_LABELS.get(ask.what) or clean_line(ask.what)}"
-    lines = layout.headed(label, ask.title or "", _state(ask))
+    label = f"{layout.glyphs.ask} {ask_label(ask)}"
+    lines = layout.headed(label, ask.title or "", state_of(ask))
     if ask.text and ask.text != ask.title:
         lines += layout.quoted(ask.text) if ask.what in _INLINE else layout.prose(ask.text)
     for question in ask.questions:
@@ -42,12 +42,18 @@ def permission_lines(ask: Ask, layout: Layout) -> list[str]:
     """Show a permission within its tool: `◆ (•) Allow  ( ) Reject`."""
     options = [text for question in ask.questions for text in _options(question, layout)]
     lead = f"  {layout.glyphs.ask} "
-    state = layout.behind(_state(ask))
+    state = layout.behind(state_of(ask))
     lines = _in_rows(options or [clean_line(ask.title or ask.what)], lead, layout)
     return [*lines[:-1], lines[-1] + state, *_late(ask, layout)]
 
 
-def _state(ask: Ask) -> str | None:
+def ask_label(ask: Ask) -> str:
+    """Return what kind of question it is, in a word."""
+    return _LABELS.get(ask.what) or clean_line(ask.what)
+
+
+def state_of(ask: Ask) -> str | None:
+    """Return what became of a question that was not simply answered."""
     if ask.state == "answered":
         return None
     word = "waiting" if ask.state == "open" else ask.state
@@ -75,17 +81,21 @@ def _choices(question: Question, ask: Ask, layout: Layout) -> list[str]:
 
 def _options(question: Question, layout: Layout) -> list[str]:
     """Return every choice with its mark, then what was answered beside the choices."""
-    picked = [_picked(option, question.answer) for option in question.options]
-    known = {name for option in question.options for name in _names(option)}
-    others = [clean_line(answer) for answer in question.answer if answer not in known]
     if not question.options:
-        return [f"{layout.glyphs.arrow} {answer}" for answer in others]
+        return [f"{layout.glyphs.arrow} {answer}" for answer, _ in choices_of(question)]
+    return [f"{_mark(layout, on=on)} {label}" for label, on in choices_of(question)]
+
+
+def choices_of(question: Question) -> list[tuple[str, bool]]:
+    """Return every choice, and whether it was made; then what was answered beside the choices."""
+    known = {name for option in question.options for name in _names(option)}
+    offered = [
+        (clean_line(option.label or option.id), _picked(option, question.answer))
+        for option in question.options
+    ]
     return [
-        *(
-            f"{_mark(layout, on=on)} {clean_line(option.label or option.id)}"
-            for on, option in zip(picked, question.options, strict=True)
-        ),
-        *(f"{_mark(layout, on=True)} {answer}" for answer in others),
+        *offered,
+        *((clean_line(answer), True) for answer in question.answer if answer not in known),
     ]
 
 
@@ -119,8 +129,13 @@ def _in_rows(options: Sequence[str], lead: str, layout: Layout) -> list[str]:
 
 
 def _late(ask: Ask, layout: Layout) -> list[str]:
+    return [line for text in late_answers(ask, layout) for line in layout.prose(text, 4)]
+
+
+def late_answers(ask: Ask, layout: Layout) -> list[str]:
+    """Return what was answered once it was too late (as it came)."""
     answers = [", ".join(_words(answer, layout)) for answer in ask.late_answers]
-    return [line for answer in answers for line in layout.prose(f"late answer: {answer}", 4)]
+    return [f"late answer: {answer}" for answer in answers]
 
 
 def _words(answer: Json, layout: Layout) -> list[str]:

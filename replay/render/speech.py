@@ -9,7 +9,7 @@ from typing import Final
 
 from replay.entries import Agent, Plan, Thought, User
 from replay.pieces import PlanItem
-from replay.render.clean import clean_line
+from replay.render.clean import clean, clean_line
 from replay.render.figures import counted
 from replay.render.layout import Layout, Passage
 from replay.render.outputs import block_line
@@ -23,43 +23,65 @@ _USUAL: Final = frozenset({None, "", "medium"})
 def user_passage(user: User, scene: Scene) -> Passage:
     """Show a prompt."""
     layout = scene.layout
+    return _said(f"{layout.glyphs.you} you{layout.behind(*user_facts(user, layout))}", user, layout)
+
+
+def user_facts(user: User, layout: Layout) -> tuple[str | None, ...]:
+    """Return what is to be said of a prompt beside its words."""
     number = f" #{user.first}" if layout.options.profile.numbers else ""
-    facts = (
+    return (
         f"queued{number}" if user.queued else None,
         clean_line(user.correction or ""),
         "internal" if user.internal else None,
         f"not taken: {clean_line(user.rejected)}" if user.rejected else None,
     )
-    return _said(f"{layout.glyphs.you} you{layout.behind(*facts)}", user, layout)
 
 
 def agent_passage(agent: Agent, scene: Scene) -> Passage:
     """Show a message of the agent; one without a word is not shown."""
     layout = scene.layout
-    late = "after its turn" if agent.late else None
-    return _said(f"{layout.glyphs.agent} agent{layout.behind(late)}", agent, layout)
+    return _said(f"{layout.glyphs.agent} agent{layout.behind(*agent_facts(agent))}", agent, layout)
+
+
+def agent_facts(agent: Agent) -> tuple[str | None, ...]:
+    """Return what is to be said of a message beside its words."""
+    return ("after its turn" if agent.late else None,)
 
 
 def thought_passage(thought: Thought, scene: Scene) -> Passage:
     """Show a thought; one without a word is not shown."""
     layout = scene.layout
-    facts = (clean_line(thought.label or ""), layout.duration(thought.t1 - thought.t0))
+    facts = thought_facts(thought, layout)
     return _said(f"{layout.glyphs.thought} thought{layout.behind(*facts)}", thought, layout)
+
+
+def thought_facts(thought: Thought, layout: Layout) -> tuple[str | None, ...]:
+    """Return what is to be said of a thought beside its words."""
+    return (clean_line(thought.label or ""), layout.duration(thought.t1 - thought.t0))
 
 
 def plan_passage(plan: Plan, scene: Scene) -> Passage:
     """Show a plan as it stood at the end of its turn."""
     layout = scene.layout
+    lines = [f"{layout.glyphs.plan} plan{layout.behind(*plan_facts(plan))}"]
+    for item in plan.items:
+        lines += _step(item, layout)
+    return Passage(lines)
+
+
+def plan_facts(plan: Plan) -> tuple[str | None, ...]:
+    """Return how far a plan has come."""
     done = sum(item.status == "completed" for item in plan.items)
-    facts = (
+    return (
         f"{done}/{len(plan.items)}" if plan.items else None,
         "cleared" if plan.cleared else None,
         counted(plan.revs, "revision") if plan.revs > 1 else None,
     )
-    lines = [f"{layout.glyphs.plan} plan{layout.behind(*facts)}"]
-    for item in plan.items:
-        lines += _step(item, layout)
-    return Passage(lines)
+
+
+def is_worded(entry: User | Agent | Thought) -> bool:
+    """Whether there is anything to show of what was said; a prompt is shown in any case."""
+    return isinstance(entry, User) or bool(entry.blocks or clean(entry.text).strip())
 
 
 def _said(head: str, entry: User | Agent | Thought, layout: Layout) -> Passage:
@@ -72,10 +94,14 @@ def _said(head: str, entry: User | Agent | Thought, layout: Layout) -> Passage:
 
 def _step(item: PlanItem, layout: Layout) -> list[str]:
     """Return a step; as prose `- [x] …` hangs, so the box is put in after wrapping."""
-    known = _BOXES.get(item.status)
-    box = known or f"[{clean_line(item.status)}]"
-    priority = "" if item.priority in _USUAL else f" ({clean_line(item.priority or '')})"
-    body = layout.prose(clean_line(item.text) + priority, 2 + len(box) + 1)
+    box = _BOXES.get(item.status) or f"[{clean_line(item.status)}]"
+    body = layout.prose(step_text(item), 2 + len(box) + 1)
     if not body:
         return [f"  {box}"]
     return [f"  {box} {body[0].lstrip()}", *body[1:]]
+
+
+def step_text(item: PlanItem) -> str:
+    """Return what a step says, with its priority if that is worth a word."""
+    priority = "" if item.priority in _USUAL else f" ({clean_line(item.priority or '')})"
+    return clean_line(item.text) + priority

@@ -35,50 +35,52 @@ def tool_passage(tool: Tool, scene: Scene) -> Passage:
         return Passage([])
     layout = scene.layout
     options = layout.options
-    diffs = _diffs(tool, scene.transcript.info.cwd)
-    output = _output(tool, scene, diffs)
-    quiet = tool.status == "completed" and _is_quiet(tool)
+    diffs = diffs_of(tool, scene.transcript.info.cwd)
+    output = output_of(tool, scene, diffs)
+    quiet = is_quiet(tool)
     subject = clean_line(subject_of(tool, scene.transcript.info.cwd))
     lines = layout.tool_line(
-        _lead(tool, layout), subject, _facts(tool, scene, diffs, output, quiet=quiet)
+        _lead(tool, layout), subject, layout.facts(*tool_facts(tool, scene, diffs, output))
     )
     for ask in scene.permissions(tool):
         lines += permission_lines(ask, layout)
     for diff in diffs:
-        titled = len(diffs) > 1 or (diff.path is not None and clean_line(diff.path) not in subject)
-        named = [clean_line(diff.path)] if diff.path and titled else []
-        lines += layout.gutter(named) + layout.body(Printout(diff.lines), options.diff_lines)
+        lines += layout.gutter(title_of(diff, diffs, subject)) + layout.body(
+            Printout(diff.lines), options.diff_lines
+        )
     if not quiet:
         lines += layout.body(output, options.lines)
-    if tool.error and tool.error.strip() not in "\n".join(output.lines):
-        lines += layout.quoted(tool.error)
+    lines += layout.quoted(error_of(tool, output))
     return Passage(lines, tool=True)
 
 
 def _lead(tool: Tool, layout: Layout) -> str:
     verb = clean_line(verb_of(tool))
-    return f"{_glyph(tool, layout)} {verb:<7} " if verb else f"{_glyph(tool, layout)} "
+    glyph: str = getattr(layout.glyphs, tool_sign(tool))
+    return f"{glyph} {verb:<7} " if verb else f"{glyph} "
 
 
-def _glyph(tool: Tool, layout: Layout) -> str:
-    marks = layout.glyphs
+def tool_sign(tool: Tool) -> str:
+    """Return the name of the sign that tells how *tool* went."""
     if tool.status in _STOPPED:
-        return marks.stopped
-    return {"completed": marks.ok, "failed": marks.failed}.get(tool.status, marks.open)
+        return "stopped"
+    return {"completed": "ok", "failed": "failed"}.get(tool.status, "open")
 
 
-def _facts(tool: Tool, scene: Scene, diffs: list[Diff], output: Printout, *, quiet: bool) -> str:
+def tool_facts(
+    tool: Tool, scene: Scene, diffs: list[Diff], output: Printout
+) -> tuple[str | None, ...]:
     """Return the facts in their fixed order (render.md, rule 4)."""
     layout = scene.layout
     screen = shown_terminal(tool, scene.terminals)
     code = tool.exit_code if tool.exit_code is not None or screen is None else screen.exit_code
-    return layout.facts(
+    return (
         _WORDS.get(tool.status, clean_line(tool.status)),
         clean_line(tool.answer or ""),
         _stat(diffs, layout),
         f"exit {code}" if code else None,
         f"signal {clean_line(screen.signal)}" if screen and screen.signal else None,
-        _count(output, layout, quiet=quiet),
+        _count(output, layout, quiet=is_quiet(tool)),
         "new file" if diffs and all(diff.new for diff in diffs) else None,
         "start not recorded" if tool.orphan else None,
         "output truncated" if screen and screen.truncated else None,
@@ -124,12 +126,26 @@ def _duration(tool: Tool, layout: Layout) -> str | None:
     return layout.duration(tool.t1 - tool.t0 if known_s is None else known_s * 1_000_000)
 
 
-def _is_quiet(tool: Tool) -> bool:
+def is_quiet(tool: Tool) -> bool:
+    """Whether the output of *tool* is counted, not printed: it worked, and is of that kind."""
     verb = known(tool)
-    return verb is not None and verb.quiet
+    return tool.status == "completed" and verb is not None and verb.quiet
 
 
-def _diffs(tool: Tool, cwd: str | None) -> list[Diff]:
+def title_of(diff: Diff, diffs: list[Diff], subject: str) -> list[str]:
+    """Return the path of *diff* unless it goes without saying beside *subject* (R106)."""
+    path = clean_line(diff.path or "")
+    return [path] if path and (len(diffs) > 1 or path not in subject) else []
+
+
+def error_of(tool: Tool, output: Printout) -> str:
+    """Return why *tool* failed (as it came) unless its output says so already."""
+    error = tool.error or ""
+    return error if error.strip() not in "\n".join(output.lines) else ""
+
+
+def diffs_of(tool: Tool, cwd: str | None) -> list[Diff]:
+    """Return what *tool* changed, a diff a file."""
     found = [
         from_texts(relative(item.path, cwd) if item.path else None, item.old, item.new)
         for item in tool.content
@@ -140,7 +156,7 @@ def _diffs(tool: Tool, cwd: str | None) -> list[Diff]:
     return found
 
 
-def _output(tool: Tool, scene: Scene, diffs: list[Diff]) -> Printout:
+def output_of(tool: Tool, scene: Scene, diffs: list[Diff]) -> Printout:
     """Return what is to be printed; beside a diff only content, as the raw output repeats it."""
     if diffs and tool.status == "completed":
         return content_of(tool, scene.terminals)
