@@ -19,6 +19,7 @@ import typer
 from eventlog import SessionId, exits, log_location, valid_session_id
 from gateway.errors import GatewayError
 from gateway.live import AgentSpec
+from gateway.wrap.cli import app as wrap
 
 if TYPE_CHECKING:
     from gateway.transports import Address
@@ -34,6 +35,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.add_typer(wrap, name="wrap")
 
 LogOption = Annotated[
     str | None, typer.Option("--log", help="Folder of the log, or a .db file. Else HERMES_LOG.")

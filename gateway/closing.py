@@ -60,7 +60,7 @@ async def recover(log: Unsettled) -> list[SessionId]:
     settled: list[SessionId] = []
     for session_id in await log.unsettled():
         state = await catch_up(log, session_id, SessionState(seq=START))
-        if state.source == "hosted" and state.open_work:
+        if state.process_is_ours and state.open_work:
             await log.append(session_id, _restarted(state))
             settled.append(session_id)
     await log.settle()

@@ -69,9 +69,16 @@ class SessionState:
     """Requests that have ended, and their methods: an answer to one is late, not foreign."""
     source: str | None = None
     """`hosted`, `wrapped` or `imported`."""
+    protocol: Any = None
+    """What is spoken with the agent: ACP's version, or `hermes`."""
     foreign_id: str | None = None
     """The id by which the agent last knew this session (`session.alias`)."""
     closed: bool = False
+
+    @property
+    def process_is_ours(self) -> bool:
+        """Whether the agent's process ends with ours: an upstream gateway's does not (P-40)."""
+        return self.source == "hosted" or (self.source == "wrapped" and self.protocol != "hermes")
 
     @property
     def running(self) -> bool:
@@ -106,6 +113,7 @@ def _opened(state: SessionState, _: Seq, payload: Json) -> None:
     match payload:
         case {"source": {"kind": str(kind)}}:
             state.source = kind
+            state.protocol = payload.get("protocol")
     state.closed = False
 
 

@@ -2,7 +2,7 @@
 
 from gateway.transports.door import Address, serve_websocket
 from gateway.transports.memory import memory_pair
-from gateway.transports.process import Exit, ProcessTransport, run_process
+from gateway.transports.process import MAX_LINE, Exit, ProcessTransport, run_process
 from gateway.transports.stdio import DescriptorTransport, stdio
 from gateway.transports.transport import (
     HUNG_UP,
@@ -17,6 +17,7 @@ from gateway.transports.websocket import WebSocketTransport, connect_websocket
 
 __all__ = [
     "HUNG_UP",
+    "MAX_LINE",
     "Address",
     "DescriptorTransport",
     "Exit",

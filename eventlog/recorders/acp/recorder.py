@@ -71,6 +71,11 @@ class AcpRecorder:
         """The sessions that have a place: the agent's sessionId -> durable id."""
         return dict(self._line.places.named)
 
+    def know(self, foreign_id: str, session_id: SessionId) -> None:
+        """Take note that the log holds a session under this id of the agent's."""
+        self._line.places.named.setdefault(foreign_id, session_id)
+        self._line.aliased.add(foreign_id)
+
     def observe(self, direction: Direction, frame: bytes, note: Note | None = None) -> Observation:
         """Return what *frame* means; `HELD` if that is not known yet (P-36)."""
         if not frame.strip():
