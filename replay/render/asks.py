@@ -52,6 +52,11 @@ def ask_label(ask: Ask) -> str:
     return _LABELS.get(ask.what) or clean_line(ask.what)
 
 
+def is_inline(ask: Ask) -> bool:
+    """Whether the choices stand on one line, and the text is a command."""
+    return ask.what in _INLINE
+
+
 def state_of(ask: Ask) -> str | None:
     """Return what became of a question that was not simply answered."""
     if ask.state == "answered":

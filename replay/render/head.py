@@ -14,7 +14,7 @@ from replay.render.clean import clean_line
 from replay.render.figures import clock, counted, grouped, offset, seconds, stamp
 from replay.render.layout import Passage
 from replay.render.scene import Scene
-from replay.transcript import Transcript, Turn
+from replay.transcript import Info, Transcript, Turn
 
 _OUTCOMES: Final = {
     "complete": None,
@@ -33,33 +33,51 @@ def head(scene: Scene) -> Iterator[Passage]:
     if not layout.options.profile.head:
         return
     info = transcript.info
-    parts = (info.name,) if info.name else (info.agent, info.agent_version)
-    agent = " ".join(clean_line(part) for part in parts if part)
     lines = [
         layout.facts(clean_line(transcript.session), clean_line(transcript.title or "untitled")),
         layout.facts(
-            agent, *(clean_line(part or "") for part in (info.model, info.cwd, info.branch))
+            agent_name(info),
+            *(clean_line(part or "") for part in (info.model, info.cwd, info.branch)),
         ),
-        layout.facts(*_totals(transcript)),
+        layout.facts(*totals(transcript)),
     ]
     yield Passage([line for line in lines if line])
 
 
+def agent_name(info: Info) -> str:
+    """Return what the agent is called."""
+    parts = (info.name,) if info.name else (info.agent, info.agent_version)
+    return " ".join(clean_line(part) for part in parts if part)
+
+
 def turn_rule(turn: Turn, scene: Scene) -> Passage:
     """Return the rule above a turn: number, time, queued prompts that it answers, outcome."""
-    layout = scene.layout
-    options = layout.options
+    return Passage(
+        [scene.layout.rule(scene.layout.facts(f"turn {turn.n}", *turn_facts(turn, scene)))]
+    )
+
+
+def turn_facts(turn: Turn, scene: Scene) -> tuple[str | None, ...]:
+    """Return when a turn began, which queued prompts it answers, how it ended."""
+    options = scene.layout.options
     moment = None
     if options.profile.times and options.time != "none":
         start = scene.transcript.t0
         moment = clock(turn.t0) if options.time == "utc" else offset(turn.t0, start)
     outcome = _OUTCOMES.get(turn.outcome, turn.outcome)
-    title = layout.facts(f"turn {turn.n}", moment, _queued(turn, scene), outcome)
-    return Passage([layout.rule(title)])
+    return moment, _queued(turn, scene), outcome
 
 
 def foot(scene: Scene) -> Iterator[Passage]:
     """Yield what is not shown, if there is any such thing (render.md, rule 7)."""
+    told = left_out(scene)
+    if told:
+        layout = scene.layout
+        yield Passage([layout.rule(), *layout.prose(f"{', '.join(told)} not shown", 0)])
+
+
+def left_out(scene: Scene) -> list[str]:
+    """Return what is not shown, and how much of it."""
     layout, transcript = scene.layout, scene.transcript
     hidden = [entry for entry in transcript.entries if scene.hidden(entry)]
     internal = sum(_is_internal(entry) for entry in hidden)
@@ -67,9 +85,7 @@ def foot(scene: Scene) -> Iterator[Passage]:
     if layout.options.profile.transient:
         counts.insert(0, (sum(transcript.ephemeral.values()), "transient event"))
         counts.append((len(transcript.diag), "log warning"))
-    told = [_counted(number, noun) for number, noun in counts if number]
-    if told:
-        yield Passage([layout.rule(), *layout.prose(f"{', '.join(told)} not shown", 0)])
+    return [_counted(number, noun) for number, noun in counts if number]
 
 
 def _counted(number: int, noun: str) -> str:
@@ -92,7 +108,8 @@ def _queued(turn: Turn, scene: Scene) -> str | None:
     return " ".join(["queued prompt" if len(queued) == 1 else "queued prompts", *numbers])
 
 
-def _totals(transcript: Transcript) -> Iterator[str]:
+def totals(transcript: Transcript) -> Iterator[str]:
+    """Yield when a session was, how long it took, what it used."""
     if transcript.t0 >= _DATED:
         yield stamp(transcript.t0)
     yield counted(len(transcript.turns), "turn")

@@ -38,7 +38,7 @@ def user_facts(user: User, layout: Layout) -> tuple[str | None, ...]:
 
 
 def agent_passage(agent: Agent, scene: Scene) -> Passage:
-    """Show a message of the agent; one without a word is not shown."""
+    """Show a message of the agent."""
     layout = scene.layout
     return _said(f"{layout.glyphs.agent} agent{layout.behind(*agent_facts(agent))}", agent, layout)
 
@@ -49,7 +49,7 @@ def agent_facts(agent: Agent) -> tuple[str | None, ...]:
 
 
 def thought_passage(thought: Thought, scene: Scene) -> Passage:
-    """Show a thought; one without a word is not shown."""
+    """Show a thought."""
     layout = scene.layout
     facts = thought_facts(thought, layout)
     return _said(f"{layout.glyphs.thought} thought{layout.behind(*facts)}", thought, layout)
@@ -89,7 +89,7 @@ def _said(head: str, entry: User | Agent | Thought, layout: Layout) -> Passage:
     for block in entry.blocks:
         body += layout.prose(block_line(block, layout.glyphs.dot))
         body += layout.quoted(block.text or "") if block.type == "resource" else []
-    return Passage([head, *body] if body or isinstance(entry, User) else [])
+    return Passage([head, *body])
 
 
 def _step(item: PlanItem, layout: Layout) -> list[str]:

@@ -41,10 +41,11 @@ from replay.render.marks import (
     unknown_passage,
 )
 from replay.render.options import TextOptions
+from replay.render.order import in_order
 from replay.render.scene import Scene
 from replay.render.speech import agent_passage, plan_passage, thought_passage, user_passage
 from replay.render.tools import tool_passage
-from replay.transcript import Transcript
+from replay.transcript import Transcript, Turn
 
 _PASSAGES: Final[Mapping[type, Callable[[Any, Scene], Passage]]] = {
     User: user_passage,
@@ -86,23 +87,12 @@ def render_texts(transcripts: Sequence[Transcript], options: TextOptions) -> str
 
 def _page(scene: Scene) -> Iterator[Passage]:
     yield from head(scene)
-    turns = iter(scene.transcript.turns)
-    turn = next(turns, None)
-    for entry in scene.transcript.entries:
-        while turn is not None and entry.turn is not None and turn.n <= entry.turn:
-            yield turn_rule(turn, scene)
-            turn = next(turns, None)
-        if not scene.hidden(entry):
-            yield _numbered(entry, scene)
-    while turn is not None:
-        yield turn_rule(turn, scene)
-        turn = next(turns, None)
+    for shown in in_order(scene):
+        yield turn_rule(shown, scene) if isinstance(shown, Turn) else _numbered(shown, scene)
     yield from foot(scene)
 
 
 def _numbered(entry: AnyEntry, scene: Scene) -> Passage:
-    if isinstance(entry, Ask) and scene.nested(entry):
-        return Passage([])
     passage = _PASSAGES[type(entry)](entry, scene)
     options = scene.layout.options
     if not (options.seq and options.profile.numbers and passage.lines):

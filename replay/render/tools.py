@@ -30,9 +30,7 @@ _WORDS: Final = {
 
 
 def tool_passage(tool: Tool, scene: Scene) -> Passage:
-    """Show a tool call, unless something else is shown in its place."""
-    if scene.replaced(tool):
-        return Passage([])
+    """Show a tool call."""
     layout = scene.layout
     options = layout.options
     diffs = diffs_of(tool, scene.transcript.info.cwd)

@@ -100,6 +100,11 @@ def verb_of(tool: Tool) -> str:
     return ""
 
 
+def server_of(tool: Tool) -> str:
+    """Return the MCP server that *tool* belongs to, or nothing."""
+    return _split(tool.name or "")[0]
+
+
 def subject_of(tool: Tool, cwd: str | None) -> str:
     """Return what *tool* works on: from its input, else its title, else its first location."""
     found = _from_input(tool.input, cwd)

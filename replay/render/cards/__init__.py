@@ -1,0 +1,29 @@
+"""Entries as cards: what pages (Markdown, HTML) show of each, before any markup."""
+
+from replay.render.cards.card import (
+    Card,
+    Change,
+    Choices,
+    Note,
+    Output,
+    Part,
+    Permission,
+    Quote,
+    Steps,
+    Words,
+)
+from replay.render.cards.deck import card_of
+
+__all__ = [
+    "Card",
+    "Change",
+    "Choices",
+    "Note",
+    "Output",
+    "Part",
+    "Permission",
+    "Quote",
+    "Steps",
+    "Words",
+    "card_of",
+]
