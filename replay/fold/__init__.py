@@ -1,6 +1,22 @@
 """Events in, a transcript out: fold.md's rules, one table a family of events."""
 
 from replay.fold.fold import Fold, fold
-from replay.fold.naming import canonical, is_plan_approval, is_question_tool
+from replay.fold.naming import (
+    better_kind,
+    better_title,
+    canonical,
+    is_plan_approval,
+    is_question_tool,
+    tool_name,
+)
 
-__all__ = ["Fold", "canonical", "fold", "is_plan_approval", "is_question_tool"]
+__all__ = [
+    "Fold",
+    "better_kind",
+    "better_title",
+    "canonical",
+    "fold",
+    "is_plan_approval",
+    "is_question_tool",
+    "tool_name",
+]

@@ -17,12 +17,13 @@ from replay.fold.shape import Payload
 from replay.fold.step import Step, counted
 from replay.fold.strings import normal
 from replay.fold.text import agent_rows, repeats, rewrite, say
-from replay.fold.turns import start_turn, take_queued
+from replay.fold.turns import end_replay, start_turn, take_queued
 
 
 def _start(draft: Draft, payload: Payload) -> None:
     """Start a turn unless one runs; it answers all prompts that wait."""
     inputs = _inputs(payload)
+    end_replay(draft)
     if draft.turn is None:
         start_turn(draft)
         take_queued(draft, list(draft.queued.values()))

@@ -19,6 +19,7 @@ from replay.fold.step import Step
 from replay.fold.turns import (
     add_usage,
     correct_end,
+    end_replay,
     finish_as,
     finish_turn,
     interrupt,
@@ -34,6 +35,8 @@ def submitted(draft: Draft, payload: Payload) -> None:
     text, blocks = content_of(_content(payload))
     ref = shape.maybe_text(payload, "ref")
     internal = payload.get("internal") is True
+    if not internal:
+        end_replay(draft)
     correction = "steer" if payload.get("steer") is True else None
     fields: dict[str, Any] = {"text": text, "blocks": blocks, "ref": ref}
     if internal:
@@ -176,6 +179,7 @@ def interrupted(draft: Draft, payload: Payload) -> None:
     """Show that somebody stopped the turn; what the agent still says of it is taken."""
     by = shape.maybe_text(payload, "by")
     reason = shape.maybe_text(payload, "reason")
+    end_replay(draft)
     if draft.turn is None:
         draft.count("turn.interrupted")
     else:

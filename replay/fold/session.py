@@ -14,7 +14,7 @@ from replay.fold.draft import Draft
 from replay.fold.notes import error, system
 from replay.fold.shape import Payload
 from replay.fold.step import Step
-from replay.fold.turns import finish_turn, give_up_tools, withdraw_asks
+from replay.fold.turns import end_replay, finish_turn, give_up_tools, withdraw_asks
 
 _NOTHING: Final = "—"
 
@@ -173,10 +173,10 @@ def closed(draft: Draft, payload: Payload) -> None:
 
 
 def _end(draft: Draft, reason: str | None) -> None:
+    end_replay(draft)
     finish_turn(draft, "interrupted", reason)
     withdraw_asks(draft, "session closed")
     draft.closed = True
-    draft.replaying = False
 
 
 def agent_exited(draft: Draft, payload: Payload) -> None:
@@ -193,14 +193,12 @@ def agent_exited(draft: Draft, payload: Payload) -> None:
     give_up_tools(draft, "aborted")
     withdraw_asks(draft, "agent gone")
     draft.calls.clear()
-    runs = draft.turn is not None and not draft.turns[draft.turn].replayed
-    if runs:
+    end_replay(draft)
+    if draft.turn is None:
+        draft.count("agent.exited")
+    else:
         error(draft, text)
         finish_turn(draft, "error", reason)
-    else:
-        finish_turn(draft, "complete")
-        draft.count("agent.exited")
-    draft.replaying = False
 
 
 def replay(draft: Draft, payload: Payload) -> None:
@@ -208,8 +206,7 @@ def replay(draft: Draft, payload: Payload) -> None:
     started = shape.text(payload, "state") == "started"
     dropped = shape.maybe_mapping(payload, "dropped") or {}
     count = shape.maybe_integer(dropped, "count") or 0
-    if draft.turn is not None and (not started or draft.turns[draft.turn].replayed):
-        finish_turn(draft, "complete")
+    end_replay(draft)
     draft.seal()
     draft.replaying = started
     draft.count("acp.replay")

@@ -122,7 +122,7 @@ def _new_user(draft: Draft, part: str | Block, mid: str | None) -> None:
 
 def _open_user(draft: Draft, mid: str | None) -> Row[User]:
     """Begin a message of the user that the agent tells of; it is a prompt if no turn runs."""
-    if draft.replaying and draft.turn is not None:
+    if draft.replaying and draft.turn is not None and draft.turns[draft.turn].replayed:
         finish_turn(draft, "complete")
     if draft.turn is not None:
         return draft.add(User, mid=mid)

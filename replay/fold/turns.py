@@ -60,9 +60,11 @@ def finish_turn(draft: Draft, outcome: Outcome, reason: str | None = None) -> No
     """End the turn that runs: what is open in it is withdrawn or left without a result."""
     if draft.turn is None:
         return
+    if draft.turns[draft.turn].replayed:
+        outcome, reason = "complete", None
     draft.seal()
     give_up_tools(draft, "aborted" if outcome == "interrupted" else "unresolved")
-    withdraw_asks(draft, "turn ended")
+    withdraw_asks(draft, "turn ended", of_turn=draft.turns[draft.turn].n)
     if outcome == "interrupted":
         _say_interrupted(draft)
     draft.set_turn(ended=draft.seq, t1=draft.ts, outcome=outcome, reason=reason)
@@ -104,11 +106,19 @@ def give_up_tools(draft: Draft, status: str) -> None:
     draft.working.clear()
 
 
-def withdraw_asks(draft: Draft, reason: str) -> None:
-    """Take back every question that is still open."""
-    for row in draft.waiting.values():
-        draft.mark(row, state="withdrawn", reason=reason)
-    draft.waiting.clear()
+def withdraw_asks(draft: Draft, reason: str, *, of_turn: int | None = None) -> None:
+    """Take back every question that is still open, or those of one turn."""
+    for name, row in list(draft.waiting.items()):
+        if of_turn is None or row.entry.turn == of_turn:
+            draft.mark(row, state="withdrawn", reason=reason)
+            del draft.waiting[name]
+
+
+def end_replay(draft: Draft) -> None:
+    """Note that what comes now is no longer the agent's telling of its history."""
+    if draft.turn is not None and draft.turns[draft.turn].replayed:
+        finish_turn(draft, "complete")
+    draft.replaying = False
 
 
 def interrupt(draft: Draft, by: str | None, text: str) -> None:

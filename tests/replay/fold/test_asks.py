@@ -247,6 +247,16 @@ def test_a_turn_that_ends_withdraws_its_question() -> None:
     assert (ask.state, ask.reason) == ("withdrawn", "turn ended")
 
 
+def test_a_question_of_no_turn_outlives_a_turn() -> None:
+    """F: "turn ends with open ask / tool": a turn withdraws its own questions only."""
+    log = Log()
+    log.add("request.opened", id="srq-1", method="approval", params=APPROVAL)
+    log.ends(log.prompt())
+
+    assert only(log.folded(), Ask).state == "open"
+    assert log.folded().status == "waiting"
+
+
 def test_an_error_is_no_answer() -> None:
     """F: "request.answered": an error fails the question, with its message."""
     log = asked("approval", APPROVAL)

@@ -171,6 +171,41 @@ def test_a_replay_is_turns_that_are_over() -> None:
     assert [entry.turn for entry in transcript.entries] == [1, 1, 2, 2, 3]
 
 
+def test_a_prompt_ends_a_replay_that_nobody_ended() -> None:
+    """F: "acp.replay started/finished": it lasts to the next prompt, which is never queued by it."""
+    log = Log()
+    log.add("acp.replay", method="session/load", state="started")
+    log.told("one")
+    log.prompt("two")
+
+    transcript = log.folded()
+    assert [turn.outcome for turn in transcript.turns] == ["complete", "open"]
+    assert [entry.queued for entry in all_of(transcript, User)] == [False, False]
+
+
+def test_a_replay_leaves_a_turn_that_runs_alone() -> None:
+    """F: "acp.replay started/finished": its end ends what it began, not the turn of a prompt."""
+    log = Log()
+    log.prompt("live")
+    log.add("acp.replay", method="session/resume", state="started")
+    log.says("still here")
+    log.add("acp.replay", method="session/resume", state="finished")
+
+    assert [turn.outcome for turn in log.folded().turns] == ["open"]
+
+
+def test_a_session_that_closes_in_a_replay_interrupts_nothing() -> None:
+    """F: "acp.replay started/finished": turns of a replay are complete, whatever follows."""
+    log = Log()
+    log.add("acp.replay", method="session/load", state="started")
+    log.told("one")
+    log.add("session.closed", reason="client")
+
+    transcript = log.folded()
+    assert [turn.outcome for turn in transcript.turns] == ["complete"]
+    assert all_of(transcript, Interrupt) == []
+
+
 def test_what_a_replay_dropped_is_counted() -> None:
     """F: "acp.replay started/finished": dropped updates are counted (R121)."""
     log = Log()
