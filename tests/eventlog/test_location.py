@@ -1,0 +1,67 @@
+"""Where the log is, and which session is meant: the same for every program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eventlog import (
+    GATEWAY,
+    Event,
+    InvalidSessionId,
+    LogUnavailable,
+    MemoryStore,
+    SessionId,
+    log_location,
+    open_log,
+    open_reader,
+    sessions_named,
+)
+
+pytestmark = pytest.mark.anyio
+
+
+def test_an_option_is_stronger_than_the_environment() -> None:
+    """`--log`, else `HERMES_LOG`, else the user's data folder."""
+    environ = {"HERMES_LOG": "/from/environment"}
+
+    assert log_location("/from/option", environ=environ) == Path("/from/option")
+    assert log_location(None, environ=environ) == Path("/from/environment")
+    assert log_location("", environ=environ) == Path("/from/environment")
+    assert log_location(None, environ={}).name == "hermes-replay"
+    assert log_location(None, environ={"HERMES_LOG": ""}) == log_location(None, environ={})
+
+
+def test_a_server_is_refused_in_words() -> None:
+    """Until there is an adapter for it, an address is not taken for a folder."""
+    with pytest.raises(LogUnavailable, match="nats://host"):
+        log_location("nats://host")
+
+
+async def test_the_log_is_opened_where_it_is(tmp_path: Path) -> None:
+    """Both ways to open it lead to the same log, one of them to write."""
+    async with open_log(tmp_path) as log:
+        await log.append(SessionId("s"), [Event.of("x")])
+        async with open_reader(tmp_path) as reader:
+            assert reader.epoch == log.epoch
+            assert [row.id for row in await reader.sessions()] == ["s"]
+
+
+async def test_a_name_means_the_closest_thing() -> None:
+    """An id before an alias, an alias before `latest`, `latest` before a beginning."""
+    log = MemoryStore()
+    for key, alias in (("abc", "other"), ("abd", "abc"), ("latest-1", "shared"), ("x", "shared")):
+        event = Event.of("session.alias", {"scope": "t", "id": alias})
+        await log.append(SessionId(key), [event])
+
+    assert await sessions_named(log, "abc") == ["abc"]
+    assert await sessions_named(log, "other") == ["abc"]
+    assert sorted(await sessions_named(log, "shared")) == ["latest-1", "x"]
+    assert await sessions_named(log, "latest") == ["x"]
+    assert sorted(await sessions_named(log, "ab")) == ["abc", "abd"]
+    assert await sessions_named(log, "latest-") == ["latest-1"]
+    assert await sessions_named(log, "nothing") == []
+    assert await sessions_named(log, "@gateway") == [GATEWAY]
+    with pytest.raises(InvalidSessionId):
+        await sessions_named(log, "a/b")
