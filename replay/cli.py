@@ -54,42 +54,51 @@ app = typer.Typer(
 )
 
 
+SessionName = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="SESSION",
+        help="An id, the beginning of one, an alias, a file, or `-`.",
+        show_default="latest",
+    ),
+]
+FormatName = Annotated[
+    Format | None, typer.Option("--format", "-f", help="What to write.", show_default="text")
+]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Write here; the suffix tells the format.")
+]
+Until = Annotated[
+    str | None, typer.Option(metavar="SEQ|turn:N", help="Stop behind this event or turn.")
+]
+Shown = Annotated[
+    ProfileName, typer.Option(help="snapshot leaves out whatever differs between equal runs.")
+]
+Digest = Annotated[
+    bool, typer.Option("--digest", help="Print the SHA-256 of the transcript instead.")
+]
+Width = Annotated[int, typer.Option(min=0, metavar="N", help="Cells of a line; 0 wraps nothing.")]
+Ascii = Annotated[bool, typer.Option("--ascii", help="Draw our signs in ASCII.")]
+Numbers = Annotated[bool, typer.Option("--seq", help="Show sequence numbers.")]
+Log = Annotated[str | None, typer.Option(help="Folder of the log, or a .db file. Else HERMES_LOG.")]
+Pick = Annotated[
+    str | None, typer.Option("--session", metavar="ID", help="One of a file's sessions.")
+]
+
+
 @app.command(epilog=_EXAMPLES)
 def replay(
-    session: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="SESSION",
-            help="An id, the beginning of one, an alias, a file, or `-`.",
-            show_default="latest",
-        ),
-    ] = None,
-    format_: Annotated[
-        Format | None, typer.Option("--format", "-f", help="What to write.", show_default="text")
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write here; the suffix tells the format.")
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option(metavar="SEQ|turn:N", help="Stop behind this event or turn.")
-    ] = None,
-    profile: Annotated[
-        ProfileName, typer.Option(help="snapshot leaves out whatever differs between equal runs.")
-    ] = ProfileName.DEFAULT,
-    digest: Annotated[
-        bool, typer.Option("--digest", help="Print the SHA-256 of the transcript instead.")
-    ] = False,
-    width: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Cells of a line; 0 wraps nothing.")
-    ] = 80,
-    ascii_: Annotated[bool, typer.Option("--ascii", help="Draw our signs in ASCII.")] = False,
-    seq: Annotated[bool, typer.Option("--seq", help="Show sequence numbers.")] = False,
-    log: Annotated[
-        str | None, typer.Option(help="Folder of the log, or a .db file. Else HERMES_LOG.")
-    ] = None,
-    pick: Annotated[
-        str | None, typer.Option("--session", metavar="ID", help="One of a file's sessions.")
-    ] = None,
+    session: SessionName = None,
+    format_: FormatName = None,
+    output: Output = None,
+    until: Until = None,
+    profile: Shown = ProfileName.DEFAULT,
+    digest: Digest = False,
+    width: Width = 80,
+    ascii_: Ascii = False,
+    seq: Numbers = False,
+    log: Log = None,
+    pick: Pick = None,
 ) -> None:
     """Show a recorded session: what was asked, said, done and decided."""
     from replay.program import Request, run

@@ -23,6 +23,7 @@ from replay import (
     Plan,
     PlanItem,
     Question,
+    Renderer,
     TextOptions,
     Thought,
     Tool,
@@ -186,3 +187,10 @@ def test_nothing_is_something_too() -> None:
         "~ session 1 of 2\n\n~ nothing recorded\n\n~ session 2 of 2\n\n~ nothing recorded\n"
     )
     assert render_texts([], options) == ""
+
+
+def test_it_is_a_renderer() -> None:
+    """Design, "Renderer": a transcript and options in, a text out."""
+    renderer: Renderer[TextOptions] = render_text
+
+    assert renderer(Transcript(), TextOptions()) == renderer(Transcript(), TextOptions())
