@@ -20,7 +20,16 @@ from replay.entries import (
     User,
 )
 from replay.errors import NotATranscript, OtherFoldVersion, ReplayError
-from replay.fold import Fold, canonical, fold, is_plan_approval, is_question_tool
+from replay.fold import (
+    Fold,
+    better_kind,
+    better_title,
+    canonical,
+    fold,
+    is_plan_approval,
+    is_question_tool,
+    tool_name,
+)
 from replay.pieces import (
     Block,
     Excerpt,
@@ -31,7 +40,7 @@ from replay.pieces import (
     Question,
     ToolContent,
 )
-from replay.recordings import Flaw, Recording, Recordings, read_recordings
+from replay.recordings import Flaw, Recording, Recordings, holds_no_session, read_recordings
 from replay.render import (
     DEFAULT,
     PROFILES,
@@ -98,11 +107,14 @@ __all__ = [
     "Turn",
     "Unknown",
     "User",
+    "better_kind",
+    "better_title",
     "canonical",
     "canonical_json",
     "digest",
     "dump",
     "fold",
+    "holds_no_session",
     "is_plan_approval",
     "is_question_tool",
     "load",
@@ -110,4 +122,5 @@ __all__ = [
     "render_text",
     "render_texts",
     "schema",
+    "tool_name",
 ]

@@ -35,7 +35,7 @@ from replay.errors import (
     WrongName,
 )
 from replay.fold import Fold
-from replay.recordings import Flaw, Recording, Recordings
+from replay.recordings import Flaw, Recording, Recordings, holds_no_session
 from replay.render import PROFILES, TextOptions, render_texts
 from replay.render.figures import counted
 from replay.source import PRUNED, is_file_name, read_file, read_log
@@ -142,11 +142,8 @@ def _read(request: Request) -> Recordings:
 
 def _take(held: Recordings, until: _Until) -> _Found:
     taken = [_taken(recording, until) for recording in held.sessions]
-    shown = [
-        one
-        for one, recording in zip(taken, held.sessions, strict=True)
-        if one[0].entries or not recording.is_gateway
-    ]
+    shown = [one for one in taken if one[0].entries or not holds_no_session(one[0].session)]
+    shown = shown or taken  # asked for by name
     return _Found([one for one, _ in shown], [lines for _, lines in shown], held.flaws)
 
 

@@ -53,11 +53,6 @@ class Recording:
     id: SessionId
     lines: Sequence[bytes]
 
-    @property
-    def is_gateway(self) -> bool:
-        """Whether it holds what belongs to no session."""
-        return self.id == GATEWAY or re.fullmatch(r"imp-[0-9a-f]{12}-0", self.id) is not None
-
 
 @dataclass(frozen=True, slots=True)
 class Recordings:
@@ -65,6 +60,11 @@ class Recordings:
 
     sessions: Sequence[Recording]
     flaws: Sequence[Flaw] = ()
+
+
+def holds_no_session(id_: str) -> bool:
+    """Whether what bears this id is what belongs to no session (protocol §8)."""
+    return id_ == GATEWAY or re.fullmatch(r"imp-[0-9a-f]{12}-0", id_) is not None
 
 
 def read_recordings(data: bytes, name: str) -> Recordings:

@@ -19,6 +19,7 @@ from replay import (
     TextOptions,
     Transcript,
     fold,
+    holds_no_session,
     read_recordings,
     render_texts,
 )
@@ -72,7 +73,11 @@ def _recorded(data: bytes, name: str, session: str | None) -> list[Transcript]:
     ]
     if not folded:
         raise ValueError(f"{name} holds no session {session!r}")
-    told = [transcript for one, transcript in folded if transcript.entries or not one.is_gateway]
+    told = [
+        transcript
+        for one, transcript in folded
+        if transcript.entries or not holds_no_session(one.id)
+    ]
     return told or [transcript for _, transcript in folded]
 
 

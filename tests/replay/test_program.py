@@ -246,3 +246,13 @@ def test_numbers_of_any_size_come_out_exactly(tmp_path: Path, capsysbinary: Capt
     assert '"big":1180591620717411303424' in json_[1]
     assert lines[1].encode().startswith(line + b"\n")
     assert [text[0], json_[0], lines[0]] == [DAMAGED] * 3
+
+
+def test_what_has_no_session_is_shown_if_asked_for(captures: Path, capsysbinary: Capture) -> None:
+    """Cli: a file's events without a session are left out if there is nothing to see, unless picked."""
+    file = str(captures / "acp/codex26-tools.jsonl")
+    all_ = _run(capsysbinary, name=file, digest=True)
+    picked = _run(capsysbinary, name=file, pick="imp-c39cb0aaf61c-0", profile="snapshot")
+
+    assert len(all_[1].split()) == 1
+    assert picked[:2] == (DONE, "~ nothing recorded\n")

@@ -10,7 +10,7 @@ import pytest
 from eventlog import parse
 from replay import Gap, Transcript, fold
 from replay.errors import ForeignFile, NothingToReplay
-from replay.recordings import Recordings, read_recordings
+from replay.recordings import Recordings, holds_no_session, read_recordings
 from replay.render import SNAPSHOT, TextOptions, render_text
 
 WriteCassette = Callable[..., Path]
@@ -44,7 +44,7 @@ def test_several_sessions_come_in_order(captures: Path) -> None:
     held = read_recordings((captures / "hermes/15_two_sessions.jsonl").read_bytes(), "x")
 
     assert [one.id[-2:] for one in held.sessions] == ["-1", "-2", "-0"]
-    assert [one.is_gateway for one in held.sessions] == [False, False, True]
+    assert [holds_no_session(one.id) for one in held.sessions] == [False, False, True]
 
 
 @pytest.mark.parametrize("at", [1, 20, -1], ids=["first", "middle", "last"])

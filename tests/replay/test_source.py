@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from eventlog import InvalidSessionId
+from eventlog import Event, InvalidSessionId, SessionId, open_log
 from replay.errors import AmbiguousName, ReplayError, SessionNotFound, WrongName
 from replay.source import is_file_name, read_file, read_log
 
@@ -136,3 +136,12 @@ async def test_a_file_that_is_not_there_is_said_so() -> None:
     assert is_file_name("nothing.jsonl")
     with pytest.raises(SessionNotFound):
         _in_file("nothing.jsonl")
+
+
+async def test_the_latest_is_a_session(log: Path) -> None:
+    """Cli: `latest` is a session, never what an import kept of no session, however new."""
+    async with open_log(log) as store:
+        await store.append(SessionId("imp-0123456789ab-0"), [Event.of("sessions.changed")])
+
+    assert await _ids("latest", log) == ["t-two"]
+    assert await _ids("imp-0", log) == ["imp-0123456789ab-0"]
