@@ -67,64 +67,6 @@ def test_a_clarify_is_one_block_with_its_tool() -> None:
     assert (second.multiple, second.answer, second.skipped) == (True, (), True)
 
 
-def test_all_locks_together_are_the_answer() -> None:
-    """F: "request.locked": re-lockable, null skips, the last lock settles."""
-    log = asked("clarify", QUESTIONS)
-    log.add("request.locked", id="srq-1", question_id="q0", answer="SQLite")
-    log.add("request.locked", id="srq-1", question_id="q0", answer="DuckDB")
-    half = only(log.folded(), Ask)
-    log.add("request.locked", id="srq-1", question_id="q1", answer=None)
-    log.add("request.locked", id="srq-1", question_id="q0", answer="SQLite")
-
-    ask = only(log.folded(), Ask)
-    assert (half.state, half.questions[0].answer, half.questions[0].locked) == (
-        "open",
-        ("DuckDB",),
-        True,
-    )
-    assert ask.state == "answered"
-    assert (ask.questions[0].answer, ask.questions[1].skipped) == (("DuckDB",), True)
-    assert ask.late_answers == ("SQLite",)
-
-
-def test_an_answer_goes_over_earlier_locks() -> None:
-    """P-30: a final response merges over the locks that stand."""
-    log = asked("clarify", QUESTIONS)
-    log.add("request.locked", id="srq-1", question_id="q1", answer="a")
-    log.add("request.answered", id="srq-1", result={"answers": {"q0": "DuckDB"}})
-
-    first, second = only(log.folded(), Ask).questions
-    assert (first.answer, second.answer) == (("DuckDB",), ("a",))
-
-
-def test_no_answers_cancel_all_that_is_not_locked() -> None:
-    """F: "request.answered": a clarify without `answers` skips every open question."""
-    log = asked("clarify", QUESTIONS)
-    log.add("request.locked", id="srq-1", question_id="q0", answer="SQLite")
-    log.add("request.answered", id="srq-1", result={})
-
-    first, second = only(log.folded(), Ask).questions
-    assert (first.answer, first.skipped, second.skipped) == (("SQLite",), False, True)
-
-
-def test_locks_given_with_the_request_are_locks() -> None:
-    """P-17: a request that comes with answers locked so far shows them."""
-    log = asked("clarify", {**QUESTIONS, "answers": {"q0": "SQLite"}})
-
-    first, second = only(log.folded(), Ask).questions
-    assert (first.locked, first.answer, second.locked) == (True, ("SQLite",), False)
-
-
-def test_a_lock_survives_a_timeout() -> None:
-    """P-30: the question expires, its locked answer stays."""
-    log = asked("clarify", QUESTIONS)
-    log.add("request.locked", id="srq-1", question_id="q0", answer="SQLite")
-    log.add("request.cancel", id="srq-1", method="clarify", reason="timeout")
-
-    ask = only(log.folded(), Ask)
-    assert (ask.state, ask.questions[0].answer) == ("expired", ("SQLite",))
-
-
 def test_a_form_is_its_fields() -> None:
     """F: "request.opened": elicitation/create of claude's AskUserQuestion, linked to its tool."""
     log = Log(CLAUDE)
@@ -291,16 +233,6 @@ def test_an_event_about_no_known_question_is_shown(type_: str) -> None:
     log.add(type_, id="srq-0", question_id="q")
 
     assert only(log.folded(), Unknown).problem == "no such request"
-
-
-def test_a_lock_of_no_known_question_is_shown() -> None:
-    """P-30: an unknown question of a known request locks nothing."""
-    log = asked("clarify", QUESTIONS)
-    log.add("request.locked", id="srq-1", question_id="q7", answer="x")
-
-    transcript = log.folded()
-    assert only(transcript, Unknown).problem == "no such question"
-    assert only(transcript, Ask).state == "open"
 
 
 def test_no_resolved_question_ever_shows_as_open_while_a_log_is_read() -> None:
