@@ -5,10 +5,10 @@ Above this module: `writer`. Below it: `batch`, `heads`, `intake`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from eventlog import codec
 from eventlog.errors import WrongExpectedVersion
@@ -19,7 +19,14 @@ from eventlog.sqlite.checksum import Checksum
 from eventlog.sqlite.heads import Stream
 from eventlog.sqlite.intake import Pending
 
-Statement = tuple[str, list[Any]]
+
+class Statement(NamedTuple):
+    """Something to execute; with *many*, once for each item of *parameters*, in one call."""
+
+    sql: str
+    parameters: Sequence[Any] = ()
+    many: bool = False
+
 
 _ROWS: Final = 1_000
 """Rows in one statement; SQLite takes 32,766 values."""
@@ -27,9 +34,6 @@ _ROWS: Final = 1_000
 _SESSION: Final = "insert into session(key, created) values"
 _BATCH: Final = "insert into batch(session, first, last, ts, codec, crc, body) values"
 _BATCH_ROW: Final = "((select id from session where key = ?),?,?,?,?,?,?)"
-_TITLE: Final = "update session set title = nullif(?, '') where key = ?"
-_OPENED: Final = "update session set meta = coalesce(meta, ?) where key = ?"
-_ALIAS: Final = "insert or ignore into alias select ?, ?, id from session where key = ?"
 
 
 @dataclass(slots=True)
@@ -76,8 +80,9 @@ class Commit:
         """Yield what to execute: a single statement unless the list of sessions changes."""
         yield from self._new_sessions()
         yield from _inserts(_BATCH, _BATCH_ROW, self._rows(checksum))
-        for stream, found in self.changes:
-            yield from _changes(stream, found)
+        for sql, change in _CHANGES.items():
+            if rows := [row for stream, found in self.changes for row in change(stream, found)]:
+                yield Statement(sql, rows, many=True)
 
     def _new_sessions(self) -> Iterator[Statement]:
         rows = (
@@ -105,13 +110,25 @@ def form(waiting: Iterable[Pending], now: int) -> Commit:
 
 def _inserts(head: str, row: str, rows: Iterator[Sequence[Any]]) -> Iterator[Statement]:
     while part := list(islice(rows, _ROWS)):
-        yield f"{head} {','.join([row] * len(part))}", [value for row in part for value in row]
+        sql = f"{head} {','.join([row] * len(part))}"
+        yield Statement(sql, [value for row in part for value in row])
 
 
-def _changes(stream: Stream, found: Listing) -> Iterator[Statement]:
-    if found.title is not None:
-        yield _TITLE, [found.title, stream.key]
-    if found.opened is not None:
-        yield _OPENED, [codec.dumps(found.opened), stream.key]
-    for scope, alias in found.aliases:
-        yield _ALIAS, [scope, alias, stream.key]
+def _titles(stream: Stream, found: Listing) -> list[list[Any]]:
+    return [] if found.title is None else [[found.title, stream.key]]
+
+
+def _openings(stream: Stream, found: Listing) -> list[list[Any]]:
+    return [] if found.opened is None else [[codec.dumps(found.opened), stream.key]]
+
+
+def _aliases(stream: Stream, found: Listing) -> list[list[Any]]:
+    return [[scope, alias, stream.key] for scope, alias in found.aliases]
+
+
+_CHANGES: Final[dict[str, Callable[[Stream, Listing], list[list[Any]]]]] = {
+    "update session set title = nullif(?, '') where key = ?": _titles,
+    "update session set meta = coalesce(meta, ?) where key = ?": _openings,
+    "insert or ignore into alias select ?, ?, id from session where key = ?": _aliases,
+}
+"""What may change in the list of sessions: how, and with what."""

@@ -76,7 +76,7 @@ class Writer:
         self.check()
         with anyio.CancelScope(shield=True):
             try:
-                await self._write([(sql, [])])
+                await self._write([Statement(sql)])
             except sqlite3.Error as error:
                 self._note(error)
                 raise meaning(error, self._path) from error
@@ -133,15 +133,18 @@ class Writer:
     async def _write(self, statements: Sequence[Statement]) -> None:
         async with self._turn:
             if len(statements) == 1:
-                await self._database.execute_fetchall(*statements[0])
+                await self._database.execute_fetchall(statements[0].sql, statements[0].parameters)
             elif statements:
                 await self._write_together(statements)
 
     async def _write_together(self, statements: Sequence[Statement]) -> None:
         await self._database.execute_fetchall("begin immediate")
         try:
-            for statement in statements:
-                await self._database.execute_fetchall(*statement)
+            for sql, parameters, many in statements:
+                if many:
+                    await self._database.executemany(sql, parameters)
+                else:
+                    await self._database.execute_fetchall(sql, parameters)
             await self._database.execute_fetchall("commit")
         except sqlite3.Error:
             if self._database.in_transaction:

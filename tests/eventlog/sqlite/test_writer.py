@@ -45,6 +45,10 @@ class Gate:
     async def rollback(self) -> None:
         await self._inner.rollback()
 
+    async def executemany(self, sql: str, parameters: Iterable[Any]) -> None:
+        self.statements.append(sql.split(maxsplit=1)[0])
+        await self._inner.executemany(sql, parameters)
+
     async def execute_fetchall(self, sql: str, parameters: Iterable[Any] = ()) -> Iterable[Any]:
         self.statements.append(sql.split(maxsplit=1)[0])
         self.reached.set()
@@ -398,6 +402,27 @@ async def test_ten_thousand_appends_share_one_sequence(tmp_path: Path) -> None:
         assert (await store.read(A)).head == 10_002
 
     assert sorted(span.first for span in spans) == list(range(1, 10_003))
+
+
+async def test_many_new_sessions_are_a_handful_of_calls(tmp_path: Path) -> None:
+    """A thousand sessions that open at once, with titles and aliases, are one transaction (S-1)."""
+    opened = [
+        Event.of("session.opened", {"title": "a"}),
+        Event.of("session.alias", {"scope": "acp", "id": "theirs"}),
+        Event.of("session.title", {"title": "b"}),
+    ]
+    async with SqliteStore.open(tmp_path) as store:
+        await known(store, C)
+        async with anyio.create_task_group() as tasks, busy(store) as gate:
+            for number in range(1_000):
+                tasks.start_soon(store.append, SessionId(f"n{number}"), opened)
+            while len(store._writer._intake._waiting) < 1_000:
+                await anyio.lowlevel.checkpoint()
+        found = await store.sessions()
+
+    kinds = ["insert", "begin", "insert", "insert", "update", "update", "insert", "commit"]
+    assert gate.statements == kinds
+    assert [row.title for row in found[:1_000]] == ["b"] * 1_000
 
 
 async def test_an_import_larger_than_a_statement_is_one_transaction(tmp_path: Path) -> None:
