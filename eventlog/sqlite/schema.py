@@ -44,18 +44,15 @@ async def connection(
 ) -> AsyncGenerator[aiosqlite.Connection, None]:
     """Open *path* by *connect*, in a thread of its own, and close it whatever happens (R029)."""
     opened = aiosqlite.Connection(lambda: connect(path), 64)
-    with translated(path), anyio.CancelScope(shield=True):
-        try:
-            await opened
-        except BaseException:
-            # its thread has been told to end, but nobody waits: the loop may be gone before it
-            await anyio.to_thread.run_sync(opened._thread.join)  # noqa: SLF001 - no other way
-            raise
     try:
+        with translated(path), anyio.CancelScope(shield=True):
+            await opened
         yield opened
     finally:
         with anyio.CancelScope(shield=True):
             await opened.close()
+            # Its thread has been told to end. Wait for that, or the loop may be gone before it.
+            await anyio.to_thread.run_sync(opened._thread.join)  # noqa: SLF001 - no other way
 
 
 def for_reading(path: Path) -> sqlite3.Connection:

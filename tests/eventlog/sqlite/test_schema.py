@@ -7,7 +7,9 @@ import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from time import time_ns
 
+import anyio
 import pytest
 
 from eventlog import (
@@ -192,3 +194,23 @@ async def test_an_error_while_opening_is_one_of_ours(tmp_path: Path) -> None:
         async with SqliteStore.open(tmp_path):
             pass
     assert "events.db" in str(error.value)
+
+
+async def test_opening_may_be_cancelled_at_any_moment(tmp_path: Path) -> None:
+    """Whenever it is cancelled, no lock and no thread is left behind, and no half a log (R029)."""
+
+    async def open_and_stay() -> None:
+        async with SqliteStore.open(tmp_path) as store:
+            await store.append(SESSION, [Event.of("x")])
+            await anyio.sleep_forever()
+
+    for ticks in range(25):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(open_and_stay)
+            for _ in range(ticks):
+                await anyio.to_thread.run_sync(time_ns)  # threads, too, get on in the meantime
+            tasks.cancel_scope.cancel()
+        assert not [thread for thread in threading.enumerate() if "worker_thread" in thread.name]
+    async with SqliteStore.open(tmp_path) as store:
+        head = (await store.read(SESSION, limit=0)).head
+        assert (await store.append(SESSION, [Event.of("x")])).first == head + 1
