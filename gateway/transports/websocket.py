@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -16,7 +16,13 @@ import anyio
 from anyio.abc import ObjectStream
 from websockets.asyncio.client import connect
 from websockets.asyncio.connection import Connection
-from websockets.exceptions import ConnectionClosed, ConnectionClosedOK, InvalidHandshake, InvalidURI
+from websockets.exceptions import (
+    ConcurrencyError,
+    ConnectionClosed,
+    ConnectionClosedOK,
+    InvalidHandshake,
+    InvalidURI,
+)
 from websockets.protocol import State
 
 from gateway.auth import Token
@@ -96,11 +102,20 @@ class WebSocketTransport(ObjectStream[bytes]):
         close = self._connection.protocol.close_rcvd
         return (close.code, close.reason) if close else None
 
+    async def _discard(self) -> None:
+        """Read what still comes: the other end's goodbye stands behind it."""
+        with suppress(ConnectionClosed, ConcurrencyError):  # or somebody else reads it
+            while True:
+                await self._connection.recv()
+
     async def _hang_up(self, code: int, reason: str) -> None:
         if self._connection.state is State.CLOSED:
             return
         with anyio.CancelScope(shield=True), anyio.move_on_after(_PATIENCE) as waiting:
-            await self._connection.close(code, reason)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._discard)
+                await self._connection.close(code, reason)
+                tasks.cancel_scope.cancel()
         if waiting.cancelled_caught:  # it does not read, so it will not say goodbye either
             self._connection.transport.abort()
             with anyio.CancelScope(shield=True):
