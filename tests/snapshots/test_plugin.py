@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from textwrap import dedent
 
@@ -18,8 +19,12 @@ TEST = """
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester, captures: Path) -> pytest.Pytester:
+def project(
+    pytester: pytest.Pytester, captures: Path, monkeypatch: pytest.MonkeyPatch
+) -> pytest.Pytester:
     """A project with one recorded session, one golden test, and no golden yet."""
+    for name in [name for name in os.environ if name.startswith("PYTEST_XDIST")]:
+        monkeypatch.delenv(name)  # its runs are no part of ours
     capture = captures / "acp/claude049-reject.jsonl"
     pytester.path.joinpath("session.jsonl").write_bytes(capture.read_bytes())
     pytester.makepyfile(test_golden=TEST)
