@@ -81,7 +81,7 @@ async def test_what_is_not_a_log_is_refused_and_untouched(
 async def test_a_later_schema_is_refused_and_untouched(
     kind: type[SqliteReader], tmp_path: Path, *, in_wal: bool
 ) -> None:
-    """A log of a later version is refused with both numbers, also if only the WAL says so."""
+    """S-12: a log of a later version is refused with both numbers, also if only the WAL says so."""
     path = tmp_path / "events.db"
     async with SqliteStore.open(path) as store:
         await store.append(SESSION, [Event.of("x")])
