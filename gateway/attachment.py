@@ -10,17 +10,28 @@ the border, where those still open are asked again (P-19, P-28).
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import anyio
 
-from eventlog import CaughtUp, EventSource, Page, Seq, SessionId, parse, seq_of, subscribe
+from eventlog import (
+    CaughtUp,
+    EventSource,
+    HistoryTruncated,
+    Page,
+    Seq,
+    SessionId,
+    parse,
+    seq_of,
+    subscribe,
+)
+from gateway.hermes_view import View
 from gateway.jsonrpc import Notification, Request, dump
 from gateway.state import OpenRequest, SessionState
-from gateway.wire import event_frames
+from gateway.wire import event_frame, event_frames
 
 Say = Callable[[bytes], Awaitable[None]]
 """Sends one frame; waits while the connection's buffer is full."""
@@ -40,6 +51,10 @@ class Attachment:
     say: Say
     asks: Callable[[], bool]
     """Whether this connection is sent questions (P-6); it may say so at any time."""
+    show: Callable[[OpenRequest, SessionId], tuple[str, dict[str, Any]] | None]
+    """Method and params of a question as this client knows it; None: it cannot be shown."""
+    view: View | None = None
+    """What the log is translated by, standing at *position*; None: this client reads it as it is."""
     blobs: bool = False
     history: bool = False
     """Catching up after a subscribe: the border will be told."""
@@ -63,6 +78,21 @@ class Attachment:
                     case CaughtUp(seq):
                         await self._border(seq)
 
+    async def advance(self, until: int) -> None:
+        """Send what stands between *position* and *until*, while nobody else delivers.
+
+        Raises:
+            HistoryTruncated: pruning has overtaken this reader.
+
+        """
+        while self.position < until:
+            page = await self.source.read(
+                self.session_id, after=self.position, limit=min(512, until - self.position)
+            )
+            if not page.body:
+                raise HistoryTruncated(self.session_id, self.position, page.floor, page.head)
+            await self._send(page)
+
     async def reached(self, seq: int) -> None:
         """Return when everything up to *seq* has been given to the connection."""
         while self.position < seq:
@@ -73,12 +103,18 @@ class Attachment:
         self.moved = anyio.Event()
 
     async def _send(self, page: Page) -> None:
-        frames = event_frames(self.session_id, page.lines, blobs=self.blobs)
-        for text, frame in zip(page.lines, frames, strict=True):
-            await self.say(frame)
+        for text, frame in zip(page.lines, self._frames(page), strict=True):
+            if frame is not None:
+                await self.say(frame)
             self.position = seq_of(text)
             if self.asks() and not self.history and _OPENED in text[:120]:
                 await self._ask_if_open(str(parse(text)["payload"].get("id")))
+
+    def _frames(self, page: Page) -> Iterable[bytes | None]:
+        if self.view is None:
+            return event_frames(self.session_id, page.lines, blobs=self.blobs)
+        told = map(self.view.told, page.lines)  # step by step: the view never runs ahead
+        return (text and event_frame(self.session_id, text, blobs=self.blobs) for text in told)
 
     async def _border(self, seq: Seq) -> None:
         if not self.history:
@@ -96,8 +132,10 @@ class Attachment:
             await self._ask(request)
 
     async def _ask(self, request: OpenRequest, *, replayed: bool = False) -> None:
+        shown = self.show(request, self.session_id)
+        if shown is None:
+            return
+        method, params = shown
         self.asked(request.id, self.session_id)
-        params = request.frame_params(self.session_id)
-        if replayed:
-            params["replayed"] = True
-        await self.say(dump(Request(request.id, request.method, params)))
+        again = {"replayed": True} if replayed else {}
+        await self.say(dump(Request(request.id, method, {**params, **again})))

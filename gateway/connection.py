@@ -17,9 +17,11 @@ from eventlog import EventLogError, HistoryTruncated, Log, Seq, SessionId
 from gateway.answers import foreign_answer, settle
 from gateway.attachment import Attachment
 from gateway.errors import PeerGone
+from gateway.hermes_view import View, Views, shown
 from gateway.jsonrpc import Failure, Reply
 from gateway.peer import Peer
 from gateway.sessions import Sessions
+from gateway.state import OpenRequest, SessionState
 
 log = logging.getLogger("gateway")
 
@@ -29,6 +31,8 @@ class Capabilities:
     """What the client said of itself (P-6)."""
 
     server_requests: bool
+    acp_updates: bool = False
+    """It reads the log as it is; else ACP sessions are shown as Hermes's (protocol §8)."""
     blobs: bool = False
     compact: bool = False
     limit_bytes: int | None = None
@@ -47,7 +51,14 @@ class Connection:
     """Lives in *tasks*, which end with the line."""
 
     def __init__(
-        self, name: str, events: Log, sessions: Sessions, tasks: TaskGroup, *, asks: bool
+        self,
+        name: str,
+        events: Log,
+        sessions: Sessions,
+        views: Views,
+        tasks: TaskGroup,
+        *,
+        asks: bool,
     ) -> None:
         self.name = name
         self.can = Capabilities(server_requests=asks)
@@ -56,6 +67,7 @@ class Connection:
         self.peer: Peer
         self._log = events
         self._sessions = sessions
+        self._views = views
         self._tasks = tasks
         self._deliveries: dict[SessionId, _Delivery] = {}
         self._asked: dict[str, SessionId] = {}
@@ -74,7 +86,9 @@ class Connection:
             await delivery.ended.wait()
         return delivery.attachment
 
-    def attachment(self, session_id: SessionId, position: int, *, history: bool) -> Attachment:
+    async def attachment(
+        self, session_id: SessionId, position: int, *, history: bool
+    ) -> Attachment:
         """Return a new place in a session, behind *position*; nothing is delivered before `go`."""
         return Attachment(
             session_id=session_id,
@@ -83,10 +97,30 @@ class Connection:
             state=self._sessions.state,
             say=self.peer.send_raw,
             asks=lambda: self.can.server_requests,
+            show=self.show,
+            view=await self.view(session_id, position),
             blobs=self.can.blobs,
             history=history,
             asked=self._asked.__setitem__,
         )
+
+    async def view(self, session_id: SessionId, seq: int) -> View | None:
+        """Return what translates a session for this client from *seq* on, if anything does."""
+        return None if self.can.acp_updates else await self._views.at(session_id, seq)
+
+    def show(
+        self, request: OpenRequest, session_id: SessionId
+    ) -> tuple[str, dict[str, Any]] | None:
+        """Return method and params of a question as this client knows it; None: it cannot."""
+        params = request.frame_params(session_id)
+        if self.can.acp_updates:
+            return request.method, params
+        return shown(request.id, request.method, params)
+
+    def open_requests(self, state: SessionState, session_id: SessionId) -> list[dict[str, Any]]:
+        """Return `open_requests` as this client gets it: oldest first, original ids (P-17)."""
+        known = ((item.id, self.show(item, session_id)) for item in state.requests.values())
+        return [{"id": id_, "method": seen[0], "params": seen[1]} for id_, seen in known if seen]
 
     def go(self, attachment: Attachment) -> None:
         """Deliver from where *attachment* stands; it is this connection's only one (§4)."""

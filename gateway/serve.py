@@ -19,6 +19,7 @@ import anyio
 from eventlog import SqliteStore
 from gateway.auth import Token
 from gateway.closing import recover
+from gateway.hermes_view import Views
 from gateway.live import AgentSpec
 from gateway.methods import Gateway
 from gateway.server import Server
@@ -56,7 +57,7 @@ async def gateway_on(path: Path, agents: Mapping[str, AgentSpec]) -> AsyncGenera
         for session_id in await recover(events):
             log.warning("%s was cut off when the gateway last ended; its turn is over", session_id)
         async with sessions_of(events, agents) as sessions:
-            yield Gateway(events, sessions, Transcripts(events))
+            yield Gateway(events, sessions, Transcripts(events), Views(events))
         await events.settle()
 
 

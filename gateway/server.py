@@ -56,7 +56,9 @@ class Server:
         async with anyio.create_task_group() as tasks:
             gateway = self._gateway
             name = f"client-{next(self._names)}"
-            client = Connection(name, gateway.log, gateway.sessions, tasks, asks=asks)
+            client = Connection(
+                name, gateway.log, gateway.sessions, gateway.views, tasks, asks=asks
+            )
             call = Call(gateway, client)
 
             async def hear(frame: Frame) -> Any:

@@ -30,7 +30,7 @@ class OpenRequest:
     def frame_params(self, session_id: str) -> Json:
         """Return the params that clients see: with the durable id, and answers locked so far."""
         locked = {"answers": dict(self.locked)} if self.locked else {}
-        return {"session_id": session_id, **self.params, **locked}
+        return {**self.params, "session_id": session_id, **locked}
 
 
 @dataclass(slots=True)
@@ -89,13 +89,6 @@ class SessionState:
     def open_work(self) -> bool:
         """Whether anything would stay open for ever if nobody went on with this session."""
         return bool(self.prompts or self.requests)
-
-    def open_requests(self, session_id: str) -> list[Json]:
-        """Return `open_requests` as clients get it: oldest first, with original ids (P-17)."""
-        return [
-            {"id": item.id, "method": item.method, "params": item.frame_params(session_id)}
-            for item in self.requests.values()
-        ]
 
     def apply(self, envelopes: Iterable[Envelope]) -> None:
         """Fold what comes after `seq`; what stands before it is ignored."""

@@ -31,5 +31,11 @@ def event_frames(session_id: SessionId, lines: Iterable[bytes], *, blobs: bool) 
         yield _HEAD + params + b"}"
 
 
+def event_frame(session_id: SessionId, text: bytes, *, blobs: bool) -> bytes:
+    """Return the notification for one line."""
+    (frame,) = event_frames(session_id, [text], blobs=blobs)
+    return frame
+
+
 def _restored(text: bytes) -> bytes:
     return codec.dumps(codec.restore_blobs(codec.loads(text)))

@@ -11,6 +11,7 @@ from typing import Any
 from eventlog import InvalidSessionId, Log, SessionId, valid_session_id
 from gateway.connection import Connection
 from gateway.errors import Code, RpcError
+from gateway.hermes_view import Views
 from gateway.peer import Answer
 from gateway.sessions import Sessions
 from gateway.transcripts import Transcripts
@@ -23,6 +24,7 @@ class Gateway:
     log: Log
     sessions: Sessions
     transcripts: Transcripts
+    views: Views
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ class Call:
         try:
             if attachment is None:
                 head = (await self.sessions.state(session_id)).seq
-                attachment = client.attachment(session_id, head, history=False)
+                attachment = await client.attachment(session_id, head, history=False)
             state = await self.sessions.state_at(session_id, attachment.position)
             result: dict[str, Any] = {
                 "session_id": session_id,
@@ -82,7 +84,7 @@ class Call:
                 "latest_seq": state.seq,
                 "replay_epoch": self.log.epoch,
                 "running": state.running,
-                "open_requests": state.open_requests(session_id),
+                "open_requests": client.open_requests(state, session_id),
             }
         except BaseException:
             if attachment:

@@ -47,16 +47,27 @@ async def since(call: Call, params: SessionEventsSince) -> Raw:
         lost = True
     state = await call.sessions.state(session_id)
     compact = call.client.can.compact
-    events = event_objects(session_id, page.lines, blobs=call.client.can.blobs, compact=compact)
+    lines = await _shown(call, session_id, after, page.lines)
+    events = event_objects(session_id, lines, blobs=call.client.can.blobs, compact=compact)
     return Raw.object(
         {
             **({"session_id": session_id} if compact else {}),
             "events": Raw.array(events),
             "count": len(events),
             **_extent(call, page, lost=lost),
-            "open_requests": state.open_requests(session_id),
+            "open_requests": call.client.open_requests(state, session_id),
         }
     )
+
+
+async def _shown(call: Call, session_id: SessionId, after: int, lines: list[bytes]) -> list[bytes]:
+    """Return the lines of a page as this client sees them."""
+    view = await call.client.view(session_id, after) if lines else None
+    if view is None:
+        return lines
+    told = view.see(lines)
+    call.gateway.views.keep(session_id, view)  # the next page begins where this one ends
+    return told
 
 
 async def subscribe(call: Call, params: SessionEventsSubscribe) -> Answer:
@@ -69,7 +80,7 @@ async def subscribe(call: Call, params: SessionEventsSubscribe) -> Answer:
     if lost:
         return Answer(answer, lambda: None)
     await call.client.leave(session_id)
-    attachment = call.client.attachment(session_id, after, history=True)
+    attachment = await call.client.attachment(session_id, after, history=True)
     return Answer(answer, lambda: call.client.go(attachment))
 
 

@@ -25,6 +25,7 @@ async def capabilities(call: Call, params: ClientCapabilities) -> Any:
     call.client.introduced = True
     call.client.can = Capabilities(
         server_requests=params.server_requests is True,
+        acp_updates=params.acp_updates is True,
         blobs=params.blobs is True,
         compact=params.compact is True,
         limit_bytes=params.limit_bytes,

@@ -25,6 +25,6 @@ async def submit(call: Call, params: PromptSubmit) -> Answer:
     client = call.client
     attachment = None
     if not client.follows(session_id):
-        attachment = client.attachment(session_id, state.seq, history=False)
+        attachment = await client.attachment(session_id, state.seq, history=False)
     receipt = await live.submit(content, ref=ref)
     return Answer(receipt.answer(), lambda: client.go(attachment) if attachment else None)

@@ -136,13 +136,18 @@ class Stage:
             yield client
 
     @asynccontextmanager
-    async def near(self) -> AsyncGenerator[RawClient, None]:
-        """Connect over a line of memory, as a client on stdio would be."""
+    async def near(self, **capabilities: Any) -> AsyncGenerator[RawClient, None]:
+        """Connect over a line of memory, as a client on stdio would be.
+
+        It says *capabilities* if there are any; else it is as a Hermes client before it has.
+        """
         here, there = memory_pair()
         async with here, there, anyio.create_task_group() as tasks:
             tasks.start_soon(lambda: self.server.converse(there, asks=True))
             client = RawClient(here)
             await client.next()
+            if capabilities:
+                await client.ask("client.capabilities", capabilities)
             yield client
             tasks.cancel_scope.cancel()
 

@@ -11,6 +11,7 @@ import pytest
 
 from eventlog import Event, MemoryStore, SessionId
 from gateway.errors import RpcError
+from gateway.hermes_view import Views
 from gateway.jsonrpc import Failure, parse
 from gateway.methods import Gateway
 from gateway.server import Server
@@ -34,7 +35,7 @@ async def served(count: int = 0) -> AsyncGenerator[tuple[Stage, RawClient], None
         notices = [Event.of("notice", {"message": f"{n}"}) for n in range(1, count)]
         await log.append(SESSION, [opened, *notices])
     async with sessions_of(log, {}) as sessions:
-        gateway = Gateway(log, sessions, Transcripts(log))
+        gateway = Gateway(log, sessions, Transcripts(log), Views(log))
         stage = Stage(gateway, Server(gateway), "")
         async with stage.near() as client:
             yield stage, client

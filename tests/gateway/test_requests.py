@@ -128,7 +128,7 @@ async def test_raced_answers_settle_once(tmp_path: Path) -> None:
         reply = dump(Reply(asked.id, chosen(asked.params, "allow_once")))
 
         async def answer() -> None:
-            async with stage.near() as client:
+            async with stage.near(server_requests=True, acp_updates=True) as client:
                 await client.ask("session.activate", {"session_id": session_id})
                 await client.say(reply)
                 await client.ask("gateway.ping")
