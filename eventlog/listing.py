@@ -13,9 +13,10 @@ from typing import Any, Final
 from eventlog import codec
 from eventlog.event import Event
 
-_WATCHED: Final = frozenset(
+LISTED: Final = frozenset(
     {"session.opened", "session.alias", "session.title", "session.info", "acp.session_update"}
 )
+"""The types of event that may change a session's row."""
 
 
 @dataclass(slots=True)
@@ -32,7 +33,7 @@ def listing(events: Iterable[Event]) -> Listing | None:
     """Return what *events* say about their session, the last title winning; None if nothing."""
     found = None
     for event in events:
-        if event.type in _WATCHED and (
+        if event.type in LISTED and (
             event.type != "acp.session_update" or b'"session_info_update"' in event.payload
         ):
             found = found or Listing()

@@ -56,7 +56,8 @@ class Commit:
 
     def add(self, pending: Pending, now: int) -> None:
         """Give *pending* the next numbers of its session, or tell it that it came too late."""
-        stream, events = pending.stream, pending.events
+        stream = pending.stream
+        events = pending.events
         head = stream.assigned
         if pending.expected is not None and pending.expected != head:
             pending.outcome.set_exception(WrongExpectedVersion(stream.key, pending.expected, head))

@@ -56,7 +56,7 @@ class Intake:
 
     def offer(self, pending: Pending) -> bool:
         """Add *pending* if there is room and nobody waits for some; whether it was added."""
-        if self._crowded or self._closed or not self._fits(pending):
+        if self._crowded or self._closed or not self._fits(pending.size):
             return False
         self._add(pending)
         return True
@@ -71,7 +71,7 @@ class Intake:
         self._crowded += 1
         try:
             async with self._turn:
-                while not (self._closed or self._fits(pending)):
+                while not (self._closed or self._fits(pending.size)):
                     await self._emptied.wait()
                 if self._closed:
                     raise Closed
@@ -79,8 +79,8 @@ class Intake:
         finally:
             self._crowded -= 1
 
-    def _fits(self, pending: Pending) -> bool:
-        return not self._bytes or self._bytes + pending.size <= self._limit
+    def _fits(self, size: int) -> bool:
+        return not self._bytes or self._bytes + size <= self._limit
 
     def _add(self, pending: Pending) -> None:
         if not self._waiting:

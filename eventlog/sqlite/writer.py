@@ -19,7 +19,7 @@ import anyio
 
 from eventlog.errors import EventLogError, LogUnavailable
 from eventlog.event import Event, Span
-from eventlog.listing import listing
+from eventlog.listing import LISTED, listing
 from eventlog.sqlite.checksum import Checksum
 from eventlog.sqlite.commit import Commit, Statement, form
 from eventlog.sqlite.faults import meaning, refused, unsynced
@@ -65,10 +65,12 @@ class Writer:
         if self.closed or self._given_up is not None:
             raise self._unavailable()
         size = _AROUND * len(events)
+        listed = False
         for event in events:
             size += len(event.payload)
-        outcome = self._loop.create_future()
-        pending = Pending(stream, events, expected, at, outcome, size, listing(events))
+            listed = listed or event.type in LISTED
+        found = listing(events) if listed else None
+        pending = Pending(stream, events, expected, at, self._loop.create_future(), size, found)
         return pending.outcome if self._intake.offer(pending) else self._queue(pending)
 
     async def execute(self, sql: str) -> None:
