@@ -7,19 +7,24 @@ Above this module: the gateway's `session.transcript`, `-f json`, checkpoints, `
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from functools import cache
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from replay.errors import NotATranscript, OtherFoldVersion
 from replay.transcript import FOLD_VERSION, Transcript
 
-_TRANSCRIPT: Final = TypeAdapter(Transcript)
+
+@cache
+def _shape() -> TypeAdapter[Transcript]:
+    """Return what reads and writes transcripts; made once, by the first who needs it."""
+    return TypeAdapter(Transcript)
 
 
 def dump(transcript: Transcript) -> dict[str, Any]:
     """Return *transcript* as JSON values, with the version of the fold that made it."""
-    values: dict[str, Any] = _TRANSCRIPT.dump_python(transcript, mode="json")
+    values: dict[str, Any] = _shape().dump_python(transcript, mode="json")
     return {"fold_version": FOLD_VERSION, **values}
 
 
@@ -36,7 +41,7 @@ def load(values: Mapping[str, Any]) -> Transcript:
     if found != FOLD_VERSION:
         raise OtherFoldVersion(found, FOLD_VERSION)
     try:
-        return _TRANSCRIPT.validate_python(fields)
+        return _shape().validate_python(fields)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
@@ -45,7 +50,7 @@ def load(values: Mapping[str, Any]) -> Transcript:
 
 def schema() -> dict[str, Any]:
     """Return the JSON schema of what `dump` returns."""
-    described = _TRANSCRIPT.json_schema()
+    described = _shape().json_schema()
     described["properties"]["fold_version"] = {"const": FOLD_VERSION}
     described["required"] = ["fold_version", *described.get("required", ())]
     return described

@@ -21,19 +21,21 @@ LARGEST_SEQ: Final = (1 << 63) - 1
 class Params(BaseModel):
     """What a caller says. Nothing is converted: `"1"` and `true` are no numbers."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, populate_by_name=False)
+    model_config = ConfigDict(
+        strict=True, extra="forbid", frozen=True, populate_by_name=False, defer_build=True
+    )
 
 
 class Result(BaseModel):
     """What the caller is told."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
 
 
 class Open(BaseModel):
     """A shape of which only a part is ours: further members are kept (design §1, rule 5)."""
 
-    model_config = ConfigDict(strict=True, extra="allow", frozen=True)
+    model_config = ConfigDict(strict=True, extra="allow", frozen=True, defer_build=True)
 
 
 def _well_formed(text: str) -> str:
