@@ -6,10 +6,14 @@ Above this module: the agent host at an agent's end, `serve` when it opens a log
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from eventlog import START, Event, EventSource, Log, SessionId
 from gateway.state import SessionState
+
+
+IMPORTED: Final = "imp-"
+"""How the id of an imported session begins; its `session.opened` may be another gateway's."""
 
 
 class Unsettled(Log, Protocol):

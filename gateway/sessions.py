@@ -22,9 +22,10 @@ from anyio.abc import TaskGroup
 
 from eventlog import Event, Log, SessionId
 from gateway.background import background
-from gateway.closing import catch_up
+from gateway.closing import IMPORTED, catch_up
 from gateway.errors import CannotStart, Code, PeerGone, RpcError
 from gateway.live import AgentSpec, LiveSession
+from gateway.questions import Questions
 from gateway.state import SessionState
 
 log = logging.getLogger("gateway")
@@ -37,6 +38,8 @@ class Sessions:
     """Made by `sessions_of`, which also ends what is live when the gateway stops."""
 
     def __init__(self, events: Log, agents: Mapping[str, AgentSpec], tasks: TaskGroup) -> None:
+        self.questions = Questions(events)
+        """What the gateway itself asks."""
         self._log = events
         self._agents = agents
         self._tasks = tasks
@@ -110,11 +113,15 @@ class Sessions:
             RpcError: there is no such agent, or it cannot be started.
 
         """
-        session_id = SessionId(f"s-{token_hex(6)}")
+        session_id = self.new_id()
         live = await self._start(session_id, self._spec(agent), _folder(cwd), known_as=None)
         if title:
             await live.note(Event.of("session.title", {"session_id": session_id, "title": title}))
         return live
+
+    def new_id(self) -> SessionId:
+        """Return an id that no session has."""
+        return SessionId(f"s-{token_hex(6)}")
 
     async def resume(self, session_id: SessionId) -> LiveSession | None:
         """Make a hosted session live again if it is not; return None if it is none of ours.
@@ -127,7 +134,7 @@ class Sessions:
             await waiting.wait()
         if live := self._live.get(session_id):
             return live
-        row = await self._log.session(session_id)
+        row = None if session_id.startswith(IMPORTED) else await self._log.session(session_id)
         match row and row.opened:
             case {"source": {"kind": "hosted", "name": str(name)}, **opened}:
                 state = await self.state(session_id)
@@ -142,6 +149,7 @@ class Sessions:
 
     async def close(self, session_id: SessionId) -> bool:
         """End a live session; return whether it was live."""
+        await self.questions.withdraw(session_id, "session_closed")
         live = self._live.get(session_id)
         if live is None:
             return False
@@ -149,7 +157,8 @@ class Sessions:
         return True
 
     async def stop_all(self) -> None:
-        """End every live session, because the gateway stops."""
+        """End every live session and every question, because the gateway stops."""
+        await self.questions.withdraw_all("shutdown")
         async with anyio.create_task_group() as ending:
             for live in tuple(self._live.values()):
                 ending.start_soon(_stop, live)
