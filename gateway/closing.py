@@ -6,26 +6,13 @@ Above this module: the agent host at an agent's end, `serve` when it opens a log
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from eventlog import START, Event, EventSource, Log, SessionId
 from gateway.state import SessionState
 
-
 IMPORTED: Final = "imp-"
 """How the id of an imported session begins; its `session.opened` may be another gateway's."""
-
-
-class Unsettled(Log, Protocol):
-    """A log that knows which sessions were written since all was settled."""
-
-    async def unsettled(self) -> Any:
-        """Return the ids of sessions with batches after the mark."""
-        ...
-
-    async def settle(self) -> None:
-        """Move the mark to the newest batch."""
-        ...
 
 
 def closing_events(state: SessionState, *, reason: str, error: dict[str, Any]) -> list[Event]:
@@ -55,7 +42,7 @@ async def catch_up(
             return state
 
 
-async def recover(log: Unsettled) -> list[SessionId]:
+async def recover(log: Log) -> list[SessionId]:
     """Settle a log that was not closed in order, before it is served; return what it settled.
 
     Only sessions whose agent died with the gateway are touched: a wrapped one's upstream may
@@ -64,7 +51,8 @@ async def recover(log: Unsettled) -> list[SessionId]:
     settled: list[SessionId] = []
     for session_id in await log.unsettled():
         state = await catch_up(log, session_id, SessionState(seq=START))
-        if state.process_is_ours and state.open_work:
+        ours = state.process_is_ours and not session_id.startswith(IMPORTED)
+        if ours and state.open_work:
             await log.append(session_id, _restarted(state))
             settled.append(session_id)
     await log.settle()
