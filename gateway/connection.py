@@ -14,7 +14,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from eventlog import EventLogError, HistoryTruncated, Log, Seq, SessionId
-from gateway.answers import foreign_answer, settle
+from gateway.answers import approve, foreign_answer, settle
 from gateway.attachment import Attachment
 from gateway.errors import PeerGone
 from gateway.hermes_view import View, Views, shown
@@ -136,6 +136,10 @@ class Connection:
         """Remember the questions that a snapshot holds: their answers come back here."""
         self._asked.update(dict.fromkeys(requests, session_id))
 
+    def session_asked(self, request_id: str) -> SessionId | None:
+        """Return the session in which this client was asked something."""
+        return self._asked.get(request_id)
+
     async def leave(self, session_id: SessionId) -> bool:
         """Follow a session no more; return whether it was followed."""
         known = await self.pause(session_id)
@@ -155,7 +159,15 @@ class Connection:
         if not isinstance(answer.id, str):
             log.info("%s answered %r, which nobody asked", self.name, answer.id)
         elif session_id := self._asked.get(answer.id):
-            await settle(self._sessions, self._log, session_id, answer, by=self.name)
+            acp = self.can.acp_updates
+            verdict = await settle(
+                self._sessions, self._log, session_id, answer, by=self.name, acp=acp
+            )
+            match answer:
+                case Reply(result={"choice": str(choice), "all": True}) if verdict == "accepted":
+                    await approve(
+                        self._sessions, session_id, choice, only=None, every=True, by=self.name
+                    )
         else:
             await foreign_answer(self._log, answer.id)
 

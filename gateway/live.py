@@ -139,12 +139,31 @@ class LiveSession:
             LogUnavailable: it was not taken.
 
         """
+        return (await self._take(content, ref, next_=False))[1]
+
+    async def correct(self, kind: str, text: str, *, ref: str | None, by: str) -> bool:
+        """Give words to the turn that runs; return whether there is one.
+
+        ACP has no way to do so: the words wait for the turn's end (`steer`), or the turn is
+        stopped and they come next (`redirect`).
+        """
+        if not self.running:
+            return False
+        content = [{"type": "text", "text": text}]
+        prompt, receipt = await self._take(content, ref, next_=kind == "redirect")
+        told = {"kind": kind, "text": text, "prompt": receipt.seq}
+        await self.note(Event.of("prompt.corrected", told))
+        if kind == "redirect" and self._prompts and self._prompts[0] is not prompt:
+            await self.interrupt(by=by)
+        return True
+
+    async def _take(self, content: Any, ref: str | None, *, next_: bool) -> tuple[_Prompt, Receipt]:
         if self.ending:
             raise RpcError(Code.NOT_LIVE, f"the agent of {self.session_id} is gone")
         same = next((item for item in self._prompts if ref and item.ref == ref), None)
         prompt = same or _Prompt(content, ref, waited=self.running)
         if not same:
-            self._prompts.append(prompt)
+            self._prompts.insert(1 if next_ else len(self._prompts), prompt)
             self._arrived.set()
             # Whoever asked may hang up meanwhile: the prompt is taken all the same, or the queue
             # would wait for ever for a place in the log that nobody tells it.
@@ -157,7 +176,7 @@ class LiveSession:
         await prompt.durable.wait()
         if prompt.seq is None:  # the same ref was sent twice at once, and the first was not taken
             raise RpcError(Code.LOG_UNAVAILABLE, "the prompt could not be recorded")
-        return Receipt(prompt.seq, "queued" if prompt.waited else "streaming")
+        return prompt, Receipt(prompt.seq, "queued" if prompt.waited else "streaming")
 
     async def interrupt(self, *, by: str) -> bool:
         """Stop the turn; return whether there was one. Its questions are withdrawn (P-31)."""

@@ -57,8 +57,16 @@ async def gateway_on(path: Path, agents: Mapping[str, AgentSpec]) -> AsyncGenera
         for session_id in await recover(events):
             log.warning("%s was cut off when the gateway last ended; its turn is over", session_id)
         async with sessions_of(events, agents) as sessions:
-            yield Gateway(events, sessions, Transcripts(events), Views(events))
+            yield Gateway(
+                events, sessions, Transcripts(events), Views(events), partial(_disk_bytes, path)
+            )
         await events.settle()
+
+
+def _disk_bytes(path: Path) -> int:
+    """Return the size of the log's files."""
+    found = path.glob("*.db*") if path.is_dir() else path.parent.glob(f"{path.name}*")
+    return sum(file.stat().st_size for file in found)
 
 
 async def serve(settings: Settings, ready: Callable[[Address | None], None]) -> None:

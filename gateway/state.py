@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from eventlog import START, Envelope, Seq
+from gateway.overview import Overview
 
 Json = dict[str, Any]
 
@@ -25,6 +26,8 @@ class OpenRequest:
     method: str
     params: Json
     opened: Seq
+    deadline: int | None = None
+    """When it is withdrawn, in µs since the Unix epoch; None: never."""
     locked: Json = field(default_factory=dict)
 
     def frame_params(self, session_id: str) -> Json:
@@ -74,6 +77,7 @@ class SessionState:
     foreign_id: str | None = None
     """The id by which the agent last knew this session (`session.alias`)."""
     closed: bool = False
+    overview: Overview = field(default_factory=Overview)
 
     @property
     def process_is_ours(self) -> bool:
@@ -95,6 +99,7 @@ class SessionState:
         for envelope in envelopes:
             if envelope["seq"] > self.seq:
                 self.seq = envelope["seq"]
+                self.overview.see(envelope)
                 if step := _STEPS.get(envelope["type"]):
                     step(self, envelope["seq"], envelope["payload"])
 
@@ -114,6 +119,10 @@ def _alias(state: SessionState, _: Seq, payload: Json) -> None:
     match payload:
         case {"id": str(id_)}:
             state.foreign_id = id_
+
+
+def _forked(state: SessionState, _: Seq, __: Json) -> None:
+    state.foreign_id = None  # the agent knows the other session by it
 
 
 def _closed(state: SessionState, _: Seq, __: Json) -> None:
@@ -153,8 +162,14 @@ def _outcome(payload: Mapping[str, Any]) -> str:
 def _request_opened(state: SessionState, seq: Seq, payload: Json) -> None:
     match payload:
         case {"id": str(id_), "method": str(method)} if id_ not in state.settled:
-            params = payload.get("params")
-            request = OpenRequest(id_, method, params if isinstance(params, dict) else {}, seq)
+            params, deadline = payload.get("params"), payload.get("deadline")
+            request = OpenRequest(
+                id_,
+                method,
+                params if isinstance(params, dict) else {},
+                seq,
+                deadline if isinstance(deadline, int) else None,
+            )
             state.requests.setdefault(id_, request)
 
 
@@ -173,6 +188,7 @@ _STEPS: Final[Mapping[str, Step]] = {
     "session.opened": _opened,
     "session.alias": _alias,
     "session.closed": _closed,
+    "log.forked": _forked,
     "prompt.submitted": _prompt_submitted,
     "prompt.started": _prompt_started,
     "prompt.finished": _prompt_ended,

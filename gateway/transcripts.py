@@ -24,9 +24,19 @@ class Transcripts:
     def __init__(self, source: EventSource) -> None:
         self._source = source
         self._folds: OrderedDict[SessionId, Fold] = OrderedDict()
+        self._folding: dict[SessionId, anyio.Lock] = {}
 
     async def at(self, session_id: SessionId, seq: int | None = None) -> Transcript:
-        """Return the transcript at *seq*, or at the head."""
+        """Return the transcript at *seq*, or at the head. One session is folded once at a time."""
+        lock = self._folding.setdefault(session_id, anyio.Lock())
+        try:
+            async with lock:
+                return await self._folded(session_id, seq)
+        finally:
+            if not lock.statistics().tasks_waiting and not lock.locked():
+                self._folding.pop(session_id, None)
+
+    async def _folded(self, session_id: SessionId, seq: int | None) -> Transcript:
         fold = self._folds.get(session_id)
         if fold is None or (seq is not None and fold.seq > seq):
             fold = Fold(EMPTY)

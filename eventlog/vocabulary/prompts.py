@@ -28,10 +28,11 @@ class PromptStarted(Payload):
 
 
 class PromptCorrected(Payload):
-    """Words for the turn that is running."""
+    """Words for the turn that is running; *prompt* is the seq of the prompt that they became."""
 
     kind: Literal["steer", "redirect"]
     text: Json
+    prompt: int | None = None
 
 
 class PromptFinished(Outcome):

@@ -27,6 +27,24 @@ from gateway.contracts.line import (
     GatewayAuthenticate,
     GatewayPing,
 )
+from gateway.contracts.lookups import (
+    SessionActiveList,
+    SessionActiveListResult,
+    SessionBranch,
+    SessionBranchResult,
+    SessionEventsStats,
+    SessionEventsStatsResult,
+    SessionHistory,
+    SessionHistoryResult,
+    SessionMostRecent,
+    SessionMostRecentResult,
+    SessionStatus,
+    SessionStatusResult,
+    SessionTitle,
+    SessionTitleResult,
+    SessionUsage,
+    SessionUsageResult,
+)
 from gateway.contracts.notifications import (
     EventNotification,
     GatewayReady,
@@ -34,17 +52,26 @@ from gateway.contracts.notifications import (
     SessionDeleted,
     SessionEventsReset,
 )
-from gateway.contracts.prompts import PromptSubmit, PromptSubmitResult
+from gateway.contracts.prompts import (
+    PromptSubmit,
+    PromptSubmitResult,
+    SessionCorrectionResult,
+    SessionRedirect,
+    SessionSteer,
+)
 from gateway.contracts.requests import (
     HERMES_QUESTIONS,
+    NOT_VALUES,
     ApprovalRequest,
     ApprovalResult,
     ClarifyRequest,
     ClarifyResult,
+    ElicitationResult,
     FreeResult,
     PermissionRequest,
     PermissionResult,
     Question,
+    ValueResult,
 )
 from gateway.contracts.sessions import (
     SessionActivate,
@@ -57,6 +84,16 @@ from gateway.contracts.sessions import (
     SessionListResult,
     SessionResume,
     Snapshot,
+)
+from gateway.contracts.settling import (
+    ApprovalPending,
+    ApprovalPendingResult,
+    ApprovalReceived,
+    ApprovalReceivedResult,
+    ApprovalRespond,
+    ApprovalRespondResult,
+    ClarifyLock,
+    ClarifyLockResult,
 )
 from gateway.errors import Code, RpcError
 
@@ -76,6 +113,17 @@ COMMON_ERRORS: Final = frozenset(
 """What every method may answer."""
 
 CONTRACTS: Final = _named(
+    Contract("approval.pending", ApprovalPending, ApprovalPendingResult, _KNOWN),
+    Contract("approval.received", ApprovalReceived, ApprovalReceivedResult, _KNOWN),
+    Contract(
+        "approval.respond", ApprovalRespond, ApprovalRespondResult, _KNOWN | {Code.BAD_ARGUMENT}
+    ),
+    Contract(
+        "clarify.lock",
+        ClarifyLock,
+        ClarifyLockResult,
+        frozenset({Code.BAD_ARGUMENT, Code.LOG_UNAVAILABLE}),
+    ),
     Contract(
         "client.capabilities",
         ClientCapabilities,
@@ -91,6 +139,13 @@ CONTRACTS: Final = _named(
         _LIVE | {Code.BAD_ARGUMENT, Code.BUSY},
     ),
     Contract("session.activate", SessionActivate, Snapshot, _LIVE),
+    Contract(
+        "session.active_list",
+        SessionActiveList,
+        SessionActiveListResult,
+        frozenset({Code.LOG_UNAVAILABLE}),
+    ),
+    Contract("session.branch", SessionBranch, SessionBranchResult, _LIVE | {Code.BAD_ARGUMENT}),
     Contract("session.close", SessionClose, SessionCloseResult, _KNOWN),
     Contract(
         "session.create",
@@ -99,6 +154,12 @@ CONTRACTS: Final = _named(
         frozenset({Code.BAD_ARGUMENT, Code.LIMIT_REACHED, Code.LOG_UNAVAILABLE, Code.NOT_LIVE}),
     ),
     Contract("session.events.since", SessionEventsSince, SessionEventsSinceResult, _KNOWN),
+    Contract(
+        "session.events.stats",
+        SessionEventsStats,
+        SessionEventsStatsResult,
+        frozenset({Code.LOG_UNAVAILABLE}),
+    ),
     Contract("session.events.subscribe", SessionEventsSubscribe, Extent, _KNOWN),
     Contract(
         "session.events.unsubscribe",
@@ -106,19 +167,34 @@ CONTRACTS: Final = _named(
         SessionEventsUnsubscribeResult,
         _KNOWN,
     ),
+    Contract("session.history", SessionHistory, SessionHistoryResult, _KNOWN),
     Contract("session.interrupt", SessionInterrupt, SessionInterruptResult, _LIVE),
     Contract("session.list", SessionList, SessionListResult, frozenset({Code.LOG_UNAVAILABLE})),
+    Contract(
+        "session.most_recent",
+        SessionMostRecent,
+        SessionMostRecentResult,
+        frozenset({Code.LOG_UNAVAILABLE}),
+    ),
+    Contract("session.redirect", SessionRedirect, SessionCorrectionResult, _LIVE),
     Contract("session.resume", SessionResume, Snapshot, _LIVE | {Code.BAD_ARGUMENT}),
+    Contract("session.status", SessionStatus, SessionStatusResult, _KNOWN),
+    Contract("session.steer", SessionSteer, SessionCorrectionResult, _LIVE),
+    Contract("session.title", SessionTitle, SessionTitleResult, _KNOWN | {Code.BAD_ARGUMENT}),
     Contract("session.transcript", SessionTranscript, SessionTranscriptResult, _KNOWN),
+    Contract("session.usage", SessionUsage, SessionUsageResult, _KNOWN),
 )
 """The methods that a client may call."""
 
 SERVER_REQUESTS: Final = _named(
     Contract("approval", ApprovalRequest, ApprovalResult),
     Contract("clarify", ClarifyRequest, ClarifyResult),
-    Contract("elicitation/create", Question, FreeResult),
+    Contract("elicitation/create", Question, ElicitationResult),
     Contract("session/request_permission", PermissionRequest, PermissionResult),
-    *(Contract(name, Question, FreeResult) for name in HERMES_QUESTIONS),
+    *(
+        Contract(name, Question, FreeResult if name in NOT_VALUES else ValueResult)
+        for name in HERMES_QUESTIONS
+    ),
 )
 """What a client may be asked."""
 
@@ -149,6 +225,10 @@ __all__ = [
     "CONTRACTS",
     "NOTIFICATIONS",
     "SERVER_REQUESTS",
+    "ApprovalPending",
+    "ApprovalReceived",
+    "ApprovalRespond",
+    "ClarifyLock",
     "ClientCapabilities",
     "Contract",
     "GatewayAuthenticate",
@@ -156,14 +236,24 @@ __all__ = [
     "GatewayReady",
     "PromptSubmit",
     "SessionActivate",
+    "SessionActiveList",
+    "SessionBranch",
     "SessionClose",
     "SessionCreate",
     "SessionEventsSince",
+    "SessionEventsStats",
     "SessionEventsSubscribe",
     "SessionEventsUnsubscribe",
+    "SessionHistory",
     "SessionInterrupt",
     "SessionList",
+    "SessionMostRecent",
+    "SessionRedirect",
     "SessionResume",
+    "SessionStatus",
+    "SessionSteer",
+    "SessionTitle",
     "SessionTranscript",
+    "SessionUsage",
     "read_params",
 ]

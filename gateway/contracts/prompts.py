@@ -37,6 +37,28 @@ class PromptSubmit(OfSession):
     hosted_terminal_callback: Any = Field(None, alias="_hosted_terminal_callback")
 
 
+class SessionCorrection(OfSession):
+    """Give words to the turn that runs."""
+
+    text: Annotated[str, Field(min_length=1)]
+    submission_ref: Annotated[str, Field(pattern=r"^[ -~]{1,64}$")] | None = None
+
+
+class SessionSteer(SessionCorrection):
+    """Add words to the turn that runs; an ACP agent hears them when its turn is over."""
+
+
+class SessionRedirect(SessionCorrection):
+    """Stop the turn that runs, and go on with these words instead."""
+
+
+class SessionCorrectionResult(Result):
+    """What became of the words; `rejected`: no turn runs, so that they are a prompt to submit."""
+
+    status: Literal["queued", "redirected", "rejected"]
+    text: str
+
+
 class PromptSubmitResult(Result):
     """Where the prompt stands in the log, and for a repeated `submission_ref` its outcome."""
 

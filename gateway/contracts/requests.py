@@ -26,10 +26,30 @@ class PermissionRequest(Question):
     options: list[dict[str, Any]]
 
 
+class Selected(Open):
+    """The option that was chosen."""
+
+    outcome: Literal["selected"]
+    optionId: str  # noqa: N815 - ACP's own name
+
+
+class Cancelled(Open):
+    """None was, because the turn is over."""
+
+    outcome: Literal["cancelled"]
+
+
 class PermissionResult(Open):
     """Which option was chosen, or that the question was withdrawn."""
 
-    outcome: dict[str, Any]
+    outcome: Selected | Cancelled
+
+
+class ElicitationResult(Open):
+    """A filled form, a refusal, or neither."""
+
+    action: Literal["accept", "decline", "cancel"]
+    content: dict[str, Any] | None = None
 
 
 class ApprovalRequest(Question):
@@ -39,9 +59,10 @@ class ApprovalRequest(Question):
 
 
 class ApprovalResult(Open):
-    """`once`, `session`, `always` or `deny`."""
+    """`once`, `session`, `always` or `deny`; for `all` that wait, or this one."""
 
-    choice: str
+    choice: Literal["once", "session", "always", "deny"]
+    all: bool | None = None
 
 
 class ClarifyRequest(Question):
@@ -54,12 +75,21 @@ class ClarifyRequest(Question):
 class ClarifyResult(Open):
     """An answer or null for each question; none at all cancels."""
 
-    answers: dict[str, Any] | None = None
+    answers: dict[str, str | list[str] | None] | None = None
+
+
+class ValueResult(Open):
+    """A value: a secret one is handed on and never recorded (P-33)."""
+
+    value: str
 
 
 class FreeResult(Open):
     """Whatever the asker understands."""
 
+
+NOT_VALUES: Final = frozenset({"setup_beat", "theme.pick"})
+"""Questions of Hermes's own that something else than a value answers."""
 
 HERMES_QUESTIONS: Final = (
     "display.install.sudo",

@@ -5,10 +5,18 @@ Above this module: the registry. Below it: shapes.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from gateway.contracts.rows import (
+    Inflight,
+    LiveInfo,
+    Message,
+    PendingApproval,
+    QueuedPrompt,
+    TodoState,
+)
 from gateway.contracts.shapes import (
     Amount,
     Cursor,
@@ -79,9 +87,22 @@ class Snapshot(Result):
 
     session_id: Name
     stored_session_id: Name
+    session_key: Name
+    resumed: str | None = None
     latest_seq: Cursor
     replay_epoch: str
+    message_count: int = Field(ge=0)
+    messages: list[Message]
+    messages_omitted: bool
+    info: LiveInfo
     running: bool
+    status: Literal["idle", "waiting", "working"]
+    started_at: float
+    turn_started_at: float | None
+    inflight: Inflight | None
+    queued: QueuedPrompt | None
+    pending_approval: PendingApproval | None
+    todo_state: TodoState | None
     open_requests: list[OpenRequest]
 
 
@@ -99,10 +120,10 @@ class SessionRow(Result):
 
     id: Name
     title: str
-    preview: str
+    preview: str | None = None
     started_at: float = Field(ge=0)
     last_active: float = Field(ge=0)
-    message_count: int = Field(ge=0)
+    message_count: Annotated[int, Field(ge=0)] | None = None
     source: str
     latest_seq: Cursor
     status: Literal["idle", "running", "needs_input", "dormant"]

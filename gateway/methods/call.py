@@ -5,15 +5,19 @@ Above this module: the methods. Below it: connection, sessions, transcripts, the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+import anyio.to_thread
 
 from eventlog import InvalidSessionId, Log, SessionId, valid_session_id
 from gateway.connection import Connection
 from gateway.errors import Code, RpcError
-from gateway.hermes_view import Views
+from gateway.hermes_view import Views, method_of, rows_of, shown
 from gateway.peer import Answer
 from gateway.sessions import Sessions
+from gateway.state import SessionState
 from gateway.transcripts import Transcripts
 
 
@@ -25,6 +29,8 @@ class Gateway:
     sessions: Sessions
     transcripts: Transcripts
     views: Views
+    disk_bytes: Callable[[], int] = lambda: 0
+    """How much the log takes; one in memory takes no disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +75,9 @@ class Call:
             )
         return found
 
-    async def snapshot(self, session_id: SessionId) -> Answer:
+    async def snapshot(
+        self, session_id: SessionId, *, omit_messages: bool = False, resumed: str | None = None
+    ) -> Answer:
         """Attach the client, and answer with the session as of its place there (P-21)."""
         client = self.client
         attachment = await client.pause(session_id)
@@ -78,12 +86,15 @@ class Call:
                 head = (await self.sessions.state(session_id)).seq
                 attachment = await client.attachment(session_id, head, history=False)
             state = await self.sessions.state_at(session_id, attachment.position)
-            result: dict[str, Any] = {
+            result = {
                 "session_id": session_id,
                 "stored_session_id": session_id,
+                "session_key": session_id,
+                **({"resumed": resumed} if resumed else {}),
                 "latest_seq": state.seq,
                 "replay_epoch": self.log.epoch,
-                "running": state.running,
+                **await self.rows(session_id, state.seq, omit_messages=omit_messages),
+                "pending_approval": next(iter(approvals(state, session_id)), None),
                 "open_requests": client.open_requests(state, session_id),
             }
         except BaseException:
@@ -92,6 +103,37 @@ class Call:
             raise
         client.asked_in_answer(session_id, state.requests)
         return Answer(result, lambda: client.go(attachment))
+
+    async def rows(
+        self, session_id: SessionId, seq: int, *, omit_messages: bool = False
+    ) -> dict[str, Any]:
+        """Return what Hermes's answers hold of a session, as of *seq*."""
+        transcript = await self.gateway.transcripts.at(session_id, seq)
+        rows = await anyio.to_thread.run_sync(rows_of, transcript)
+        return {
+            "message_count": len(rows.messages),
+            "messages": [] if omit_messages else rows.messages,
+            "messages_omitted": omit_messages,
+            "info": {**rows.info, "stored_session_id": session_id},
+            "running": rows.running,
+            "status": rows.status,
+            "started_at": rows.started_at,
+            "turn_started_at": rows.turn_started_at,
+            "inflight": rows.inflight,
+            "queued": rows.queued,
+            "todo_state": rows.todo_state,
+        }
+
+
+def approvals(state: SessionState, session_id: SessionId) -> list[dict[str, Any]]:
+    """Return what waits for approval, as Hermes lists it, oldest first."""
+    found: list[dict[str, Any]] = []
+    for request in state.requests.values():
+        if method_of(request.method) == "approval":
+            seen = shown(request.id, request.method, request.frame_params(session_id))
+            told = seen[1] if seen else {}
+            found.append({"command": "", "description": "", "request_id": request.id, **told})
+    return found
 
 
 def well_formed(name: str) -> SessionId:

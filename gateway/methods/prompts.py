@@ -5,7 +5,9 @@ Above this module: the table of methods. Below it: sessions.
 
 from __future__ import annotations
 
-from gateway.contracts import PromptSubmit
+from typing import Any
+
+from gateway.contracts import PromptSubmit, SessionRedirect, SessionSteer
 from gateway.errors import Code, RpcError
 from gateway.methods.call import Call
 from gateway.peer import Answer
@@ -28,3 +30,21 @@ async def submit(call: Call, params: PromptSubmit) -> Answer:
         attachment = await client.attachment(session_id, state.seq, history=False)
     receipt = await live.submit(content, ref=ref)
     return Answer(receipt.answer(), lambda: client.go(attachment) if attachment else None)
+
+
+async def steer(call: Call, params: SessionSteer) -> Any:
+    """Add words to the turn that runs."""
+    return await _correct(call, "steer", params, "queued")
+
+
+async def redirect(call: Call, params: SessionRedirect) -> Any:
+    """Stop the turn that runs, and go on with other words."""
+    return await _correct(call, "redirect", params, "redirected")
+
+
+async def _correct(call: Call, kind: str, params: SessionSteer | SessionRedirect, done: str) -> Any:
+    session_id = await call.session(params.session_id)
+    live = call.sessions.get_live(session_id)
+    ref, by = params.submission_ref, call.client.name
+    taken = await live.correct(kind, params.text, ref=ref, by=by)
+    return {"status": done if taken else "rejected", "text": params.text}

@@ -7,16 +7,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from eventlog import SessionRow
+from eventlog import Event, SessionId, SessionRow
 from gateway.contracts import (
     SessionActivate,
+    SessionBranch,
     SessionClose,
     SessionCreate,
     SessionInterrupt,
     SessionList,
     SessionResume,
 )
+from gateway.errors import Code, RpcError
+from gateway.forking import boundary, fork, seq_of_row
+from gateway.hermes_view import rows_of
 from gateway.methods.call import Call
+from gateway.methods.lookups import source_of
 from gateway.peer import Answer
 
 LIST_LIMIT = 200
@@ -33,14 +38,16 @@ async def resume(call: Call, params: SessionResume) -> Answer:
     """Make a session live again if it was hosted here, and attach the client to it."""
     session_id = await call.session(params.session_id)
     await call.sessions.resume(session_id)
-    return await call.snapshot(session_id)
+    return await call.snapshot(
+        session_id, omit_messages=params.omit_messages, resumed=params.session_id
+    )
 
 
 async def activate(call: Call, params: SessionActivate) -> Answer:
     """Attach the client to a live session."""
     session_id = await call.session(params.session_id)
     call.sessions.get_live(session_id)
-    return await call.snapshot(session_id)
+    return await call.snapshot(session_id, omit_messages=params.omit_messages)
 
 
 async def list_(call: Call, params: SessionList) -> Any:
@@ -55,11 +62,56 @@ async def close(call: Call, params: SessionClose) -> Any:
     return {"closed": await call.sessions.close(session_id), "messages": []}
 
 
+async def branch(call: Call, params: SessionBranch) -> Any:
+    """Make a new session of the past of another; its agent, if it is ours, starts anew."""
+    parent = await call.session(params.session_id)
+    head = (await call.sessions.state(parent)).seq
+    whole = await call.gateway.transcripts.at(parent, head)
+    at = head if params.at_seq is None else params.at_seq
+    if params.count is not None:
+        at = seq_of_row(rows_of(whole).messages, params.count, head)
+    if at > head:
+        raise _nothing_to_branch(parent, f"at_seq is {at}, the head {head}", head)
+    seq = boundary(whole, at)
+    if seq < 1:
+        raise _nothing_to_branch(parent, "there is nothing to branch before the first turn", head)
+    child = call.sessions.new_id()
+    await fork(call.log, parent, child, seq)
+    title = params.name or f"{whole.title or 'Session'} (fork)"
+    named = Event.of("session.title", {"session_id": child, "title": title})
+    await call.log.append(child, [named])
+    await _start(call, child)
+    rows = await call.rows(child, (await call.sessions.state(child)).seq)
+    told = {key: rows[key] for key in ("message_count", "messages", "info")}
+    return {
+        "session_id": child,
+        "stored_session_id": child,
+        "title": title,
+        "parent": parent,
+        "forked_at": seq,
+        **told,
+    }
+
+
+async def _start(call: Call, child: SessionId) -> None:
+    """Start the agent of a fork; the fork stays if that fails, and the error names it."""
+    try:
+        await call.sessions.resume(child)
+    except RpcError as error:
+        told = {**(error.data if isinstance(error.data, dict) else {}), "session_id": child}
+        raise RpcError(error.code, f"forked as {child}, but {error.message}", told) from error
+
+
+def _nothing_to_branch(parent: SessionId, why: str, head: int) -> RpcError:
+    return RpcError(Code.BAD_ARGUMENT, why, {"session_id": parent, "path": "at_seq", "head": head})
+
+
 async def interrupt(call: Call, params: SessionInterrupt) -> Any:
     """Stop the turn; its questions are withdrawn and the agent told before this is answered."""
     session_id = await call.session(params.session_id)
     live = call.sessions.get_live(session_id)
     stopped = await live.interrupt(by=call.client.name)
+    await call.sessions.questions.withdraw(session_id, "interrupted")
     return {"status": "interrupted" if stopped else "not_interrupted", "interrupted": stopped}
 
 
@@ -67,28 +119,19 @@ async def _row(call: Call, row: SessionRow) -> dict[str, Any]:
     return {
         "id": row.id,
         "title": row.title or "",
-        "preview": "",
         "started_at": row.created / 1e6,
         "last_active": row.updated / 1e6,
-        "message_count": 0,
-        "source": _source(row),
+        "source": source_of(row),
         "latest_seq": row.head,
-        "status": await _status(call, row),
+        **await _live(call, row),
     }
 
 
-def _source(row: SessionRow) -> str:
-    match row.opened:
-        case {"source": {"kind": str(kind)}}:
-            return kind
-    return "unknown"
-
-
-async def _status(call: Call, row: SessionRow) -> str:
-    """Return what a live session does, from the log alone (R075)."""
+async def _live(call: Call, row: SessionRow) -> dict[str, Any]:
+    """Return what a live session does and holds, from the log alone (R075)."""
     if row.id not in call.sessions.live:
-        return "dormant"
+        return {"status": "dormant"}
     state = await call.sessions.state(row.id)
-    if state.requests:
-        return "needs_input"
-    return "running" if state.running else "idle"
+    status = "needs_input" if state.requests else "running" if state.running else "idle"
+    known = state.overview
+    return {"status": status, "message_count": known.messages, "preview": known.preview}

@@ -172,6 +172,10 @@ def rejected(draft: Draft, payload: Payload) -> None:
 def corrected(draft: Draft, payload: Payload) -> None:
     """Show words that go into the turn that runs."""
     kind = shape.text(payload, "kind")
+    seq = shape.maybe_integer(payload, "prompt")
+    if seq is not None and (row := prompt_row(draft, seq)):
+        draft.edit(row, correction=kind)  # they stand there already, as the prompt they became
+        return
     draft.add(User, text=shape.text(payload, "text"), correction=kind)
 
 

@@ -76,7 +76,7 @@ CHOICE = {
 OTHER = {"type": "string", "title": "Other"}
 
 
-def form(required: tuple[str, ...] = (), **fields: Any) -> dict[str, Any]:
+def form(*required: str, **fields: Any) -> dict[str, Any]:
     schema = {"type": "object", "properties": fields, "required": list(required)}
     return {"mode": "form", "message": "Which?", "requestedSchema": schema, "session_id": "s"}
 
@@ -114,7 +114,7 @@ def test_a_form_of_choices_is_a_clarify() -> None:
 def test_several_choices_words_and_yes_or_no() -> None:
     """P-6: what a Hermes client can show is asked in its way."""
     many = {"type": "array", "items": {"type": "string", "enum": ["a", "b", "c"]}}
-    params = form(("many",), many=many, free=OTHER, sure={"type": "boolean"})
+    params = form("many", many=many, free=OTHER, sure={"type": "boolean"})
     found = shown("srq-1", FORM, params)
 
     assert found
