@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from replay.entries import AnyEntry
 from replay.render.cells import clip, width
 from replay.render.clean import clean
 from replay.render.figures import counted, grouped, seconds
@@ -16,6 +17,7 @@ from replay.render.glyphs import ASCII, UNICODE, Glyphs
 from replay.render.options import TextOptions
 from replay.render.outputs import Printout
 from replay.render.prose import wrapped
+from replay.transcript import Turn
 
 _RULE: Final = 80
 """Cells of a rule when lines have no width."""
@@ -29,6 +31,8 @@ class Passage:
 
     lines: Sequence[str]
     tool: bool = False
+    of: AnyEntry | Turn | None = None
+    """What it shows; None for head and foot."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ render.md; UTF-8, LF, one newline at the end, no blanks at the ends of lines, no
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from replay.entries import (
@@ -67,10 +68,7 @@ _PASSAGES: Final[Mapping[type, Callable[[Any, Scene], Passage]]] = {
 def render_text(transcript: Transcript, options: TextOptions = TextOptions()) -> str:  # noqa: B008 - frozen
     """Return *transcript* as text; nothing but the arguments has a say in it."""
     scene = Scene.of(transcript, options)
-    passages = [passage for passage in _page(scene) if passage.lines]
-    if not passages:
-        return f"{scene.layout.glyphs.session} nothing recorded\n"
-    return "\n".join(_spaced(passages)) + "\n"
+    return "".join(f"{line}\n" for lines in spaced(passages_of(scene)) for line in lines)
 
 
 def render_texts(transcripts: Sequence[Transcript], options: TextOptions) -> str:
@@ -85,10 +83,17 @@ def render_texts(transcripts: Sequence[Transcript], options: TextOptions) -> str
     )
 
 
+def passages_of(scene: Scene) -> list[Passage]:
+    """Return the page from its head to its foot, passage by passage."""
+    passages = [passage for passage in _page(scene) if passage.lines]
+    return passages or [Passage([f"{scene.layout.glyphs.session} nothing recorded"])]
+
+
 def _page(scene: Scene) -> Iterator[Passage]:
     yield from head(scene)
     for shown in in_order(scene):
-        yield turn_rule(shown, scene) if isinstance(shown, Turn) else _numbered(shown, scene)
+        passage = turn_rule(shown, scene) if isinstance(shown, Turn) else _numbered(shown, scene)
+        yield replace(passage, of=shown)
     yield from foot(scene)
 
 
@@ -101,12 +106,10 @@ def _numbered(entry: AnyEntry, scene: Scene) -> Passage:
     return Passage([f"{passage.lines[0]}  {span}", *passage.lines[1:]], passage.tool)
 
 
-def _spaced(passages: list[Passage]) -> Iterator[str]:
-    """Yield the lines with a blank one between passages, none behind a tool of one line (rule 3)."""
+def spaced(passages: Sequence[Passage]) -> Iterator[Sequence[str]]:
+    """Yield the lines of each, a blank one between passages, none behind a tool of one line (rule 3)."""
     before: Passage | None = None
     for passage in passages:
         close = before is not None and before.tool and passage.tool and len(before.lines) == 1
-        if before is not None and not close:
-            yield ""
-        yield from passage.lines
+        yield passage.lines if before is None or close else ["", *passage.lines]
         before = passage
