@@ -6,26 +6,19 @@ is imported by the command that needs it.
 
 from __future__ import annotations
 
-import logging
-import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from shlex import split
-from typing import TYPE_CHECKING, Annotated, Final, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
-import anyio
 import typer
 
 from eventlog import SessionId, exits, log_location, valid_session_id
-from gateway.errors import GatewayError
 from gateway.live import AgentSpec
+from gateway.options import PROGRAM, LogOption, address, fail, log_to_stderr, run_to_end, tell
 from gateway.wrap.cli import app as wrap
 
 if TYPE_CHECKING:
     from gateway.transports import Address
-
-PROGRAM: Final = "hermes-gateway"
-Result = TypeVar("Result")
 
 app = typer.Typer(
     help="Host AI agents, record them, and serve clients that reconnect.",
@@ -38,9 +31,6 @@ app = typer.Typer(
 
 app.add_typer(wrap, name="wrap")
 
-LogOption = Annotated[
-    str | None, typer.Option("--log", help="Folder of the log, or a .db file. Else HERMES_LOG.")
-]
 ServeAgents = Annotated[
     list[str] | None,
     typer.Option("--agent", metavar="NAME=COMMAND", help="An agent that speaks ACP on stdio."),
@@ -71,12 +61,12 @@ def serve(
     from gateway.serve import Settings
     from gateway.serve import serve as run
 
-    _log_to_stderr()
+    log_to_stderr()
     with exits.ending(PROGRAM):
         folder = log_location(log)
     home = folder.parent if folder.suffix == ".db" else folder
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    host, port = _address(listen) if listen or not stdio else ("127.0.0.1", None)
+    host, port = address(listen) if listen or not stdio else ("127.0.0.1", None)
     settings = Settings(
         log=folder,
         agents=dict(_agent(text) for text in agent or []),
@@ -90,11 +80,11 @@ def serve(
 
     def ready(address: Address | None) -> None:
         if address:
-            _tell(f"listening on {address.url} (token: {home / 'token'} or HERMES_GATEWAY_TOKEN)")
+            tell(f"listening on {address.url} (token: {home / 'token'} or HERMES_GATEWAY_TOKEN)")
         if not settings.agents:
-            _tell("no agent: give --agent NAME=COMMAND to host one")
+            tell("no agent: give --agent NAME=COMMAND to host one")
 
-    _run(run, settings, ready)
+    run_to_end(run, settings, ready)
 
 
 @app.command(
@@ -114,33 +104,41 @@ def import_(
     with exits.ending(PROGRAM):
         target: SessionId | None = valid_session_id(into) if into is not None else None
         where = log_location(log)
-    refused = _run(import_files, files, where, target, typer.echo, _tell)
+    refused = run_to_end(import_files, files, where, target, typer.echo, tell)
     raise typer.Exit(exits.DAMAGED if refused else exits.OK)
 
 
 @app.command(
-    epilog="Example: hermes-gateway serve --agent a='hermes-gateway play session.jsonl --as acp'"
+    epilog="Examples: hermes-gateway serve --agent a='hermes-gateway play session.jsonl --as acp'"
+    "  |  hermes-gateway wrap hermes -- hermes-gateway play hermes.jsonl --as gateway"
 )
 def play(
-    file: Annotated[Path, typer.Argument(help="A capture of an ACP agent.")],
-    as_: Annotated[str, typer.Option("--as", help="What to be: acp.")] = "acp",
+    file: Annotated[Path, typer.Argument(help="A capture of an ACP agent or a Hermes gateway.")],
+    as_: Annotated[str, typer.Option("--as", help="What to be: acp or gateway.")] = "acp",
     speed: Annotated[
-        float | None, typer.Option(help="1 plays as fast as it was recorded; else at once.")
+        float | None,
+        typer.Option(help="1 plays as fast as it was recorded; else at once. Only acp."),
     ] = None,
-    gap_ms: Annotated[float, typer.Option(help="Milliseconds to wait before each update.")] = 0,
+    gap_ms: Annotated[
+        float, typer.Option(help="Milliseconds to wait before each update. Only acp.")
+    ] = 0,
 ) -> None:
-    """Behave as a recorded agent, on stdio."""
+    """Behave as a recorded agent or gateway, on stdio."""
+    from gateway.gateway_player import play_gateway
     from gateway.player import play_acp
     from gateway.transports import stdio
 
-    if as_ != "acp":
-        _fail(f"--as {as_}: only acp can be played", exits.USAGE)
+    if as_ not in {"acp", "gateway"}:
+        fail(f"--as {as_}: acp and gateway can be played", exits.USAGE)
 
     async def run() -> None:
         async with stdio() as line:
-            await play_acp(_bytes(file), line, speed=speed, gap=gap_ms / 1000)
+            if as_ == "gateway":
+                await play_gateway(_bytes(file), line)
+            else:
+                await play_acp(_bytes(file), line, speed=speed, gap=gap_ms / 1000)
 
-    _run(run)
+    run_to_end(run)
 
 
 @app.command(epilog="Example: hermes-gateway demo")
@@ -148,7 +146,7 @@ def demo() -> None:
     """Record an agent, lose the client, kill the gateway, and prove that nothing is lost."""
     from gateway.demo import demo as run
 
-    _run(run, typer.echo)
+    run_to_end(run, typer.echo)
 
 
 def main() -> None:
@@ -156,55 +154,16 @@ def main() -> None:
     app()
 
 
-def _run(run: Callable[..., Awaitable[Result]], *arguments: object) -> Result:
-    """Run a coroutine function, and say in one line what went wrong."""
-    try:
-        with exits.ending(PROGRAM):
-            try:
-                return anyio.run(run, *arguments)
-            except BaseExceptionGroup as errors:
-                raise _first(errors) from errors
-    except (GatewayError, OSError, TimeoutError) as error:
-        _fail(str(error) or "it took too long", exits.FOUND)
-
-
-def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
-    first = errors.exceptions[0]
-    return _first(first) if isinstance(first, BaseExceptionGroup) else first
-
-
 def _agent(text: str) -> tuple[str, AgentSpec]:
     name, equals, command = text.partition("=")
     argv = tuple(split(command))
     if not (name and equals and argv):
-        _fail(f"--agent {text!r}: write NAME=COMMAND, as in claude='npx claude-agent'", exits.USAGE)
+        fail(f"--agent {text!r}: write NAME=COMMAND, as in claude='npx claude-agent'", exits.USAGE)
     return name, AgentSpec(name, argv)
-
-
-def _address(listen: str | None) -> tuple[str, int]:
-    host, colon, port = (listen or "127.0.0.1:8765").rpartition(":")
-    if not (colon and port.isdigit() and int(port) < 65536):
-        _fail(f"--listen {listen!r}: write HOST:PORT, as in 127.0.0.1:8765", exits.USAGE)
-    return host.strip("[]") or "127.0.0.1", int(port)
 
 
 def _bytes(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
-        _fail(f"{file}: {error.strerror}", exits.NOT_FOUND)
-
-
-def _log_to_stderr() -> None:
-    logging.basicConfig(
-        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
-    )
-
-
-def _tell(text: str) -> None:
-    typer.echo(text, err=True)
-
-
-def _fail(text: str, code: int) -> NoReturn:
-    _tell(f"{PROGRAM}: {text}")
-    raise typer.Exit(code)
+        fail(f"{file}: {error.strerror}", exits.NOT_FOUND)

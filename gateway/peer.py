@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from enum import Enum
 from itertools import count
 from typing import Any, Final, NamedTuple
 
@@ -44,7 +45,16 @@ GRACE: Final = 2.0
 
 Call = Request | Notification
 Handler = Callable[[Call], Awaitable[Any]]
-"""Answers a request or attends to a notification. It may return `Raw` or an `Answer`."""
+"""Answers a request or attends to a notification. It may return `Raw`, an `Answer` or `LATER`."""
+
+
+class Later(Enum):
+    """A request that is answered by other means, with `send_raw`, or never."""
+
+    LATER = "later"
+
+
+LATER: Final = Later.LATER
 
 Stray = Callable[[Reply | Failure], Awaitable[None]]
 """Hears answers that nobody waits for: late ones, and those to nothing that was asked."""
@@ -222,6 +232,8 @@ class Peer:
             result = await self._handler(request)
             if isinstance(result, Answer):
                 result, then = result
+            if result is LATER:
+                return
             refused = isinstance(result, RpcError)
             self._say(Failure(request.id, result) if refused else Reply(request.id, result))
         except RpcError as error:

@@ -45,6 +45,8 @@ class Job:
     observe: Callable[[], Observation]
     observation: Observation = field(default_factory=Observation)
     failure: Exception | None = None
+    heads: Mapping[SessionId, Seq] = field(default_factory=dict)
+    """Where sessions stood when this had been recorded, if whoever records keeps account of it."""
     done: anyio.Event = field(default_factory=anyio.Event)
 
     async def outcome(self) -> Observation:
@@ -172,11 +174,14 @@ class RecordedTransport(ObjectStream[bytes]):
         self._recording = recording
         self._ahead = ahead
         self._remark = remark
+        self.heads: Mapping[SessionId, Seq] = {}
+        """Where sessions stood when the frame that was received last had been recorded."""
 
     async def receive(self) -> bytes:
         """Return the next frame of the agent, recorded."""
         frame, job = await self._ahead.receive()
         await job.outcome()
+        self.heads = job.heads
         return frame
 
     async def send(self, item: bytes) -> None:

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import TYPE_CHECKING, Annotated, Final, NoReturn
+from typing import TYPE_CHECKING, Annotated, Final
 
 import anyio
 import typer
 
 from eventlog import exits, log_location
 from gateway.errors import CannotStart
+from gateway.options import PROGRAM, LogOption, address, fail, log_to_stderr, run_to_end, tell
 
 if TYPE_CHECKING:
-    from gateway.transports import Exit
-
-PROGRAM: Final = "hermes-gateway"
+    from gateway.transports import Address, Exit
 
 CANNOT_RUN: Final = 127
 """What a shell says when there is no such command."""
@@ -30,10 +29,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-LogOption = Annotated[
-    str | None, typer.Option("--log", help="Folder of the log, or a .db file. Else HERMES_LOG.")
-]
 
 
 @app.command(
@@ -67,18 +62,92 @@ def acp(
     from gateway.wrap.streams import take_standard
 
     if history not in set(Mode):
-        _fail(f"--history {history}: write off, fill or prefer", exits.USAGE)
+        fail(f"--history {history}: write off, fill or prefer", exits.USAGE)
     with exits.ending(PROGRAM):
         where = log_location(log)
     wrapping = Wrapping(command, where, Mode(history), name)
     editor = Ends(*take_standard())
     try:
-        end = anyio.run(wrap_acp, wrapping, editor, _tell)
+        end = anyio.run(wrap_acp, wrapping, editor, _tell_of_this)
     except BaseExceptionGroup as errors:
         raise _first(errors) from errors
     except CannotStart as error:
-        _fail(str(error), CANNOT_RUN)
+        fail(str(error), CANNOT_RUN)
     _end_like(end)
+
+
+@app.command(
+    epilog="Examples: hermes-gateway wrap hermes -- python -m tui_gateway.entry"
+    "  |  hermes-gateway wrap hermes --listen 127.0.0.1:8765 --upstream ws://127.0.0.1:9119/api/ws"
+)
+def hermes(
+    command: Annotated[
+        list[str] | None, typer.Argument(help="The gateway, behind --, if it speaks on stdio.")
+    ] = None,
+    log: LogOption = None,
+    upstream: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="The gateway's WebSocket, instead of a command. Its token is in the URL"
+            " (?token=…) or in HERMES_UPSTREAM_TOKEN.",
+        ),
+    ] = None,
+    listen: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Serve clients on a WebSocket. Else on stdio."),
+    ] = None,
+    stdio: Annotated[
+        bool, typer.Option("--stdio", help="Serve one client on stdio beside --listen.")
+    ] = False,
+    name: Annotated[
+        str, typer.Option(help="What to call this gateway; its session ids are its own.")
+    ] = "gateway",
+    allow_origin: Annotated[
+        list[str] | None, typer.Option(help="A page's origin that may connect.")
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="A name by which this host may be called.")
+    ] = None,
+) -> None:
+    """Stand in front of a Hermes gateway, record it, and answer catching up from the log.
+
+    With --listen the gateway's command is started again when it ends, and clients go on. The log
+    has one writer: while this runs, no other gateway can use it.
+    """
+    from gateway.auth import load_token
+    from gateway.wrap.hermes import Serving, dial_command, dial_socket, wrap_hermes
+
+    if bool(command) == bool(upstream):
+        fail("give either a COMMAND behind -- or --upstream URL", exits.USAGE)
+    log_to_stderr()
+    with exits.ending(PROGRAM):
+        where = log_location(log)
+    home = where.parent if where.suffix == ".db" else where
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    host, port = address(listen) if listen else ("127.0.0.1", None)
+    serving = Serving(
+        dial=dial_socket(upstream) if upstream else dial_command(command or []),
+        log=where,
+        token=load_token(home),
+        name=name,
+        host=host,
+        port=port,
+        stdio=stdio or port is None,
+        allowed_origins=allow_origin or (),
+        allowed_hosts=allow_host or (),
+    )
+
+    def ready(found: Address | None) -> None:
+        if found:
+            tell(f"listening on {found.url} (token: {home / 'token'} or HERMES_GATEWAY_TOKEN)")
+
+    if end := run_to_end(wrap_hermes, serving, ready):
+        _end_like(end)
+
+
+def _tell_of_this(text: str) -> None:
+    tell(f"{PROGRAM}: {text}")
 
 
 def _end_like(end: Exit) -> None:
@@ -93,12 +162,3 @@ def _end_like(end: Exit) -> None:
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
     first = errors.exceptions[0]
     return _first(first) if isinstance(first, BaseExceptionGroup) else first
-
-
-def _tell(text: str) -> None:
-    typer.echo(f"{PROGRAM}: {text}", err=True)
-
-
-def _fail(text: str, code: int) -> NoReturn:
-    _tell(text)
-    raise typer.Exit(code)

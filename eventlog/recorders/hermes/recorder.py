@@ -13,7 +13,8 @@ from typing import Any
 from eventlog.event import GATEWAY, SessionId
 from eventlog.recorders.frames import Answer, Call, Frame, Notification, read_frame
 from eventlog.recorders.hermes import calls, events, questions
-from eventlog.recorders.hermes.wire import Recorded, Wire
+from eventlog.recorders.hermes.seen import Seen
+from eventlog.recorders.hermes.wire import Attached, Question, Recorded, Wire
 from eventlog.recorders.noise import noise, noise_of_client
 from eventlog.recorders.recorder import (
     Direction,
@@ -62,6 +63,30 @@ class HermesRecorder:
     def highest(self) -> Mapping[str, int]:
         """The highest event number seen of each runtime id: where to ask on from (P-39)."""
         return {runtime: item.seen.highest for runtime, item in self._wire.attached.items()}
+
+    @property
+    def stored(self) -> Mapping[str, SessionId]:
+        """The sessions that last: stored id -> durable id."""
+        return self._wire.stored
+
+    def go_on(
+        self,
+        epoch: str,
+        runtime: str,
+        session_id: SessionId,
+        highest: int,
+        questions: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        """Take note of what the log holds of a session of a process that lives on (P-39).
+
+        *highest* is the last number of *runtime* in it; *questions* are open, each with `id`,
+        `method`, `params` and the answers `locked` so far.
+        """
+        self._wire.go_on(epoch, runtime, Attached(session_id, Seen(highest)))
+        for item in questions:
+            self._wire.questions[item["id"]] = Question(
+                item["id"], item["method"], item["params"], session_id, locked=dict(item["locked"])
+            )
 
     def observe(self, direction: Direction, frame: bytes, note: Note | None = None) -> Observation:
         """Return what *frame* means."""

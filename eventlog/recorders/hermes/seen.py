@@ -9,8 +9,9 @@ from __future__ import annotations
 class Seen:
     """A set of numbers from 1 on: the highest, and the holes below it."""
 
-    def __init__(self) -> None:
-        self._highest = 0
+    def __init__(self, highest: int = 0) -> None:
+        """*highest*: it, and everything below it, has been seen."""
+        self._highest = highest
         self._holes: list[tuple[int, int]] = []
 
     @property

@@ -109,6 +109,13 @@ class Wire:
         entries += self._alias(session, runtime, f"{self.scope}/{self.epoch8}")
         return entries + (self.learn(session, stored) if stored else [])
 
+    def go_on(self, epoch: str, runtime: str, attached: Attached) -> None:
+        """Take up a session of the process that has *epoch*; the log holds it already."""
+        self.epoch = epoch
+        self.attached[runtime] = attached
+        self.recorded.add(attached.session)
+        self.aliased.add((f"{self.scope}/{self.epoch8}", runtime))
+
     def learn(self, session: SessionId, stored: str) -> list[Entry]:
         """Take note of a session's stored id."""
         self.stored.setdefault(stored, session)

@@ -1,0 +1,67 @@
+"""What the commands of `hermes-gateway` share: options, and how they begin and end.
+
+Above this module: the command lines. Below it: `eventlog.exits`.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Final, NoReturn, TypeVar
+
+import anyio
+import typer
+
+from eventlog import exits
+from gateway.errors import GatewayError
+
+PROGRAM: Final = "hermes-gateway"
+Result = TypeVar("Result")
+
+LogOption = Annotated[
+    str | None, typer.Option("--log", help="Folder of the log, or a .db file. Else HERMES_LOG.")
+]
+
+
+def run_to_end(run: Callable[..., Awaitable[Result]], *arguments: object) -> Result:
+    """Run a coroutine function, and say in one line what went wrong."""
+    try:
+        with exits.ending(PROGRAM):
+            try:
+                return anyio.run(run, *arguments)
+            except BaseExceptionGroup as errors:
+                raise _first(errors) from errors
+    except (GatewayError, OSError, TimeoutError) as error:
+        fail(str(error) or "it took too long", exits.FOUND)
+
+
+def address(listen: str | None) -> tuple[str, int]:
+    """Return the host and the port of `HOST:PORT`; the default is 127.0.0.1:8765."""
+    host, colon, port = (listen or "127.0.0.1:8765").rpartition(":")
+    if not (colon and port.isdigit() and int(port) < 65536):
+        fail(f"--listen {listen!r}: write HOST:PORT, as in 127.0.0.1:8765", exits.USAGE)
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def log_to_stderr() -> None:
+    """Let this program's own log go to stderr."""
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
+    )
+
+
+def tell(text: str) -> None:
+    """Say something to the person at the terminal, on stderr."""
+    typer.echo(text, err=True)
+
+
+def fail(text: str, code: int) -> NoReturn:
+    """End with a message and an exit code."""
+    tell(f"{PROGRAM}: {text}")
+    raise typer.Exit(code)
+
+
+def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    first = errors.exceptions[0]
+    return _first(first) if isinstance(first, BaseExceptionGroup) else first
