@@ -53,4 +53,4 @@ class TurnInterrupted(Payload):
     """Somebody stopped the turn; what the agent still sends is taken (P-37)."""
 
     by: str
-    reason: str
+    reason: str | None = None

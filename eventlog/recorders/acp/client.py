@@ -61,7 +61,7 @@ def interrupts(line: Line, told: Notification, note: Note) -> Recorded:
     foreign = text_of(told.params, "sessionId")
     if not line.places.awaits(foreign):
         return line.told("in", told, note)
-    why = {"by": "client", "reason": told.method, **without(told.params, "sessionId")}
+    why = {"by": "client", **without(told.params, "sessionId")}
     event = Event.of("turn.interrupted", {**why, **note.members})
     return line.put(foreign, event, notification_event("in", told, note))
 

@@ -159,7 +159,7 @@ def _told(wire: Wire, pending: Pending, result: Mapping[str, Any]) -> dict[str, 
 def _interrupted(wire: Wire, pending: Pending, result: Mapping[str, Any]) -> Recorded:
     if result.get("status") == "not_interrupted":
         return Unrecorded.REFUSED
-    told = {"by": "client", "reason": pending.method, **pending.note.members}
+    told = {"by": "client", **pending.note.members}
     return [wire.put(wire.about(pending), Event.of("turn.interrupted", told))]
 
 

@@ -203,7 +203,7 @@ def test_what_the_agent_says_after_an_interrupt_is_taken() -> None:
     prompt = log.prompt("Go")
     log.call("t", status="in_progress")
     log.says("Line 0")
-    log.add("turn.interrupted", by="client", reason="session/cancel")
+    log.add("turn.interrupted", by="client", reason="wrong branch")
     aborted = only(log.folded(), Tool).status
     log.says("Line 1")
     log.patch("t", status="completed")
