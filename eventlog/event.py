@@ -34,6 +34,7 @@ GATEWAY: Final = SessionId("@gateway")
 """Events that belong to no session are recorded here (P-12)."""
 
 _SESSION_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}\Z")
+_STAND_IN: Final = re.compile(r"imp-[0-9a-f]{12}-0\Z")
 _STRING: Final = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
 _TOKEN: Final = re.compile(_STRING + rb"|[{}]")
 _LINE: Final = re.compile(rb'\{"seq":[0-9]+,"ts":[0-9]+,"type":' + _STRING + rb',"payload":(?=\{)')
@@ -175,6 +176,11 @@ def valid_session_id(text: object) -> SessionId:
     if isinstance(text, str) and (_SESSION_ID.match(text) or text == GATEWAY):
         return SessionId(text)
     raise InvalidSessionId(text if isinstance(text, str) else repr(text))
+
+
+def is_session(key: str) -> bool:
+    """Whether *key* is a session's: neither `@gateway` nor what stands for it in an import."""
+    return key != GATEWAY and not _STAND_IN.match(key)
 
 
 def _check(value: Any) -> None:

@@ -12,7 +12,17 @@ from uuid import uuid4
 import anyio
 
 from eventlog.errors import WrongExpectedVersion
-from eventlog.event import GATEWAY, START, Event, Seq, SessionId, Span, line, valid_session_id
+from eventlog.event import (
+    GATEWAY,
+    START,
+    Event,
+    Seq,
+    SessionId,
+    Span,
+    is_session,
+    line,
+    valid_session_id,
+)
 from eventlog.listing import Listing, listing
 from eventlog.store import Page, SessionRow, check_times
 
@@ -95,7 +105,7 @@ class MemoryStore:
 
     async def sessions(self, *, limit: int | None = None) -> Sequence[SessionRow]:
         """Return the sessions, the one of the newest batch first."""
-        known = [key for key, stream in self._streams.items() if stream.lines and key != GATEWAY]
+        known = [key for key, stream in self._streams.items() if stream.lines and is_session(key)]
         known.sort(key=lambda key: -self._streams[key].order)
         return [self._row(key) for key in known[:limit]]
 

@@ -115,7 +115,7 @@ class Catalogue(Protocol):
     """What sessions there are. A second, small port beside the log."""
 
     async def sessions(self, *, limit: int | None = None) -> Sequence[SessionRow]:
-        """Return the sessions, the one of the newest batch first; never `@gateway`."""
+        """Return the sessions, the one of the newest batch first; never what is none (`is_session`)."""
         ...
 
     async def session(self, session_id: SessionId) -> SessionRow | None:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from eventlog import (
-    GATEWAY,
     BadCassette,
     CassetteHeader,
     Event,
@@ -24,6 +23,7 @@ from eventlog import (
     capture_of,
     codec,
     is_cassette,
+    is_session,
     line,
     parse,
     read_cassette,
@@ -64,7 +64,7 @@ class Recordings:
 
 def holds_no_session(id_: str) -> bool:
     """Whether what bears this id is what belongs to no session (protocol §8)."""
-    return id_ == GATEWAY or re.fullmatch(r"imp-[0-9a-f]{12}-0", id_) is not None
+    return not is_session(id_)
 
 
 def read_recordings(data: bytes, name: str) -> Recordings:

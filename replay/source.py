@@ -26,7 +26,7 @@ from eventlog import (
     valid_session_id,
 )
 from replay.errors import AmbiguousName, SessionNotFound, WrongName
-from replay.recordings import Recording, Recordings, holds_no_session, read_recordings
+from replay.recordings import Recording, Recordings, read_recordings
 
 LATEST: Final = "latest"
 STDIN: Final = "-"
@@ -93,11 +93,10 @@ def _pruned(page: Page) -> bytes:
 
 async def _resolve(reader: LogReader, name: SessionId, *, where: str) -> SessionId:
     if name == LATEST:
-        rows = await reader.sessions()
-        newest = next((row.id for row in rows if not holds_no_session(row.id)), None)
-        if newest is None:
+        rows = await reader.sessions(limit=1)
+        if not rows:
             raise SessionNotFound(name, where)
-        return newest
+        return rows[0].id
     found = await reader.resolve(name)
     if not found:
         found = [row.id for row in await reader.sessions() if row.id.startswith(name)]

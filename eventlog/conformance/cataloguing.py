@@ -19,6 +19,19 @@ async def the_newest_session_comes_first(open_log: Open) -> None:
         assert await log.session(OTHER) == rows[1]
 
 
+async def what_is_no_session_is_not_listed(open_log: Open) -> None:
+    """`latest` is never `@gateway`, nor an import's stand-in for it; both are found by name."""
+    stand_in = SessionId("imp-0123456789ab-0")
+    async with open_log() as log:
+        for key in (SESSION, SessionId("imp-0123456789ab-1"), GATEWAY, stand_in):
+            await log.append(key, counted(1))
+    async with open_log() as log:
+        assert [row.id for row in await log.sessions()] == ["imp-0123456789ab-1", SESSION]
+        assert [row.id for row in await log.sessions(limit=1)] == ["imp-0123456789ab-1"]
+        assert await log.resolve(stand_in) == [stand_in]
+        assert await log.session(stand_in) is not None
+
+
 async def the_list_shows_the_latest_title(open_log: Open) -> None:
     """A row has the last title and the first `session.opened`; a title can be taken away."""
     opened = {"source": {"kind": "hosted", "name": "a"}, "cwd": "/é"}
@@ -82,6 +95,7 @@ async def what_may_still_be_open_is_known(open_log: Open) -> None:
 
 PROMISES: tuple[Promise, ...] = (
     the_newest_session_comes_first,
+    what_is_no_session_is_not_listed,
     the_list_shows_the_latest_title,
     other_names_lead_to_a_session,
     what_may_still_be_open_is_known,

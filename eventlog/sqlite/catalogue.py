@@ -21,7 +21,11 @@ _ROWS: Final = """
     from session join batch as newest on newest.id = (
         select id from batch where session = session.id order by first desc limit 1)
 """
-_LIST: Final = f"{_ROWS} where key is not ? order by newest.id desc limit ?"
+_STAND_INS: Final = f"imp-{'[0-9a-f]' * 12}-0"
+"""Those who stand for `@gateway` in an import, as a GLOB (`is_session`)."""
+_LIST: Final = f"""{_ROWS}
+    where key is not ? and key not glob '{_STAND_INS}' order by newest.id desc limit ?
+"""
 _ONE: Final = f"{_ROWS} where key = ?"
 _RESOLVE: Final = """
     select key from session where key = :name and exists (

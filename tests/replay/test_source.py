@@ -144,4 +144,4 @@ async def test_the_latest_is_a_session(log: Path) -> None:
         await store.append(SessionId("imp-0123456789ab-0"), [Event.of("sessions.changed")])
 
     assert await _ids("latest", log) == ["t-two"]
-    assert await _ids("imp-0", log) == ["imp-0123456789ab-0"]
+    assert await _ids("imp-0123456789ab-0", log) == ["imp-0123456789ab-0"]
