@@ -101,9 +101,23 @@ def user_chunk(draft: Draft, part: str | Block, mid: str | None) -> None:
         return
     row = draft.tail
     if row is not None and type(row.entry) is User and row.entry.mid == mid:
+        if draft.replaying and mid is None and isinstance(part, str):
+            row = _next_told(draft)
         _continue_user(draft, row, part)
     elif row is not None or not _echoes(draft, part, mid):
         _new_user(draft, _with_echo(draft, part, mid), mid)
+
+
+def _next_told(draft: Draft) -> Row[User]:
+    """Begin the next message that a replay tells of: there, each chunk without an id is one.
+
+    Nothing of the agent stands between it and the one before, so both ask for the same turn.
+    """
+    row = draft.add(User)
+    if draft.turn is not None:
+        draft.set_turn(prompts=(*draft.turns[draft.turn].prompts, row.entry.id))
+    draft.tail = row
+    return row
 
 
 def _continue_user(draft: Draft, row: Row[User], part: str | Block) -> None:

@@ -194,12 +194,19 @@ def streams(draw: st.DrawFn, max_size: int = 40) -> list[Envelope]:
 
 
 def rechunked(records: Sequence[Envelope], cut: Cut) -> list[Envelope]:
-    """Return the same session with its texts cut otherwise, numbered anew."""
+    """Return the same session with its texts cut otherwise, numbered anew.
+
+    A replayed prompt without an id is left whole: there a chunk is a message (ADR 0007).
+    """
     places: dict[int, int] = {}
     pieces: list[Envelope] = []
+    replaying = False
     for record in records:
         places[record["seq"]] = len(pieces) + 1
-        pieces.extend(_pieces(record, cut))
+        if record["type"] == "acp.replay":
+            replaying = record["payload"].get("state") == "started"
+        whole = replaying and _is_prompt_without_id(record)
+        pieces.extend([record] if whole else _pieces(record, cut))
     renumbered = []
     for seq, piece in enumerate(pieces, start=1):
         payload = dict(piece["payload"])
@@ -211,6 +218,15 @@ def rechunked(records: Sequence[Envelope], cut: Cut) -> list[Envelope]:
             Envelope(seq=Seq(seq), ts=piece["ts"], type=piece["type"], payload=payload)
         )
     return renumbered  # fmt: skip
+
+
+def _is_prompt_without_id(record: Envelope) -> bool:
+    match record["payload"]:
+        case {"update": {"sessionUpdate": "user_message_chunk", "messageId": str()}}:
+            return False
+        case {"update": {"sessionUpdate": "user_message_chunk"}}:
+            return True
+    return False
 
 
 def _pieces(record: Envelope, cut: Cut) -> list[Envelope]:

@@ -255,3 +255,26 @@ def test_text_before_any_turn_is_a_preamble() -> None:
 
     entry = only(log.folded(), Agent)
     assert (entry.turn, entry.late) == (None, False)
+
+
+def test_in_a_replay_each_chunk_of_the_user_is_a_message() -> None:
+    """ADR 0007; R120: gemini and kimi send messages without ids, each in one chunk."""
+    log = Log("gemini-cli")
+    log.add("acp.replay", method="session/load", state="started")
+    log.told("<session_context>")
+    log.told("Do it")
+    link = {"type": "resource_link", "name": "a", "uri": "file:///a"}
+    log.update("user_message_chunk", content=link)
+    log.says("Done.")
+    log.told("Again")
+    log.add("acp.replay", method="session/load", state="finished")
+
+    transcript = log.folded()
+    assert outline(transcript) == [
+        ("user", "<session_context>"),
+        ("user", "Do it"),
+        ("agent", "Done."),
+        ("user", "Again"),
+    ]
+    assert [block.name for block in all_of(transcript, User)[1].blocks] == ["a"]
+    assert [turn.prompts for turn in transcript.turns] == [("e3", "e4"), ("e7",)]
