@@ -1,6 +1,6 @@
 """Questions to the user: what was asked, what could be chosen, what was.
 
-Above this module: `text`, `tools`. Below it: `layout`.
+Above this module: `text`, `tools`. Below it: `layout`, `diffs`.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from replay.entries import Ask
+from replay.entries import Ask, Tool
 from replay.pieces import Json, Option, Question
 from replay.render.cells import width
 from replay.render.clean import clean_line
+from replay.render.diffs import Diff, diffs_of, title_of
 from replay.render.layout import Layout, Passage
+from replay.render.outputs import Printout
 from replay.render.prose import wrapped
 from replay.render.scene import Scene
 
@@ -29,6 +31,10 @@ def ask_passage(ask: Ask, scene: Scene) -> Passage:
     lines = layout.headed(label, ask.title or "", state_of(ask))
     if ask.text and ask.text != ask.title:
         lines += layout.quoted(ask.text) if ask.what in _INLINE else layout.prose(ask.text)
+    diffs = asked_diffs(ask, scene)
+    for diff in diffs:
+        lines += layout.gutter(title_of(diff, diffs, clean_line(ask.title or "")))
+        lines += layout.body(Printout(diff.lines), layout.options.diff_lines)
     for question in ask.questions:
         if question.text not in {ask.title, ask.text}:
             lines += layout.prose(question.text)
@@ -45,6 +51,14 @@ def permission_lines(ask: Ask, layout: Layout) -> list[str]:
     state = layout.behind(state_of(ask))
     lines = _in_rows(options or [clean_line(ask.title or ask.what)], lead, layout)
     return [*lines[:-1], lines[-1] + state, *_late(ask, layout)]
+
+
+def asked_diffs(ask: Ask, scene: Scene) -> list[Diff]:
+    """Return what was to be approved, where the tool is known from its permission alone."""
+    tool = scene.entries.get(ask.tool or "")
+    if not isinstance(tool, Tool) or not tool.permission_only:
+        return []
+    return diffs_of(tool, scene.transcript.info.cwd)
 
 
 def ask_label(ask: Ask) -> str:

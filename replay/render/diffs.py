@@ -1,20 +1,22 @@
 """Diffs: made from an old and a new text, or read from a patch that an agent has made.
 
-Above this module: `tools`. Below it: `pieces`, `clean`. Lines come out clean.
+Above this module: `tools`, `asks`. Below it: `entries`, `verbs`, `clean`. Lines come out clean.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import unified_diff
 from typing import Final
 
-from replay.pieces import Excerpt
+from replay.entries import Tool
+from replay.pieces import Excerpt, ToolContent
 from replay.render.cells import expand_tabs
-from replay.render.clean import clean
+from replay.render.clean import clean, clean_line
 from replay.render.figures import grouped
+from replay.render.verbs import relative
 
 CONTEXT: Final = 2
 """Unchanged lines around a change (fold.md, "diffs")."""
@@ -32,6 +34,27 @@ class Diff:
     removed: int = 0
     new: bool = False
     """The file was not there before."""
+
+
+def diffs_of(tool: Tool, cwd: str | None) -> list[Diff]:
+    """Return what *tool* changed, or is to change, a diff a file."""
+    found = [_diff(item, cwd) for item in tool.content if item.type == "diff"]
+    if not found and tool.inline_diff:
+        found = [from_patch(tool.inline_diff)]
+    return found
+
+
+def title_of(diff: Diff, diffs: list[Diff], subject: str) -> list[str]:
+    """Return the path of *diff* unless it goes without saying beside *subject* (R106)."""
+    path = clean_line(diff.path or "")
+    return [path] if path and (len(diffs) > 1 or path not in subject) else []
+
+
+def _diff(item: ToolContent, cwd: str | None) -> Diff:
+    path = relative(item.path, cwd) if item.path else None
+    if item.text is not None:  # ACP 2 sends the patch itself
+        return replace(from_patch(item.text.text), path=path)
+    return from_texts(path, item.old, item.new)
 
 
 def from_texts(path: str | None, old: Excerpt | None, new: Excerpt | None) -> Diff:

@@ -19,10 +19,6 @@ _UNNAMED: Final = frozenset({"review", "background", "btw", "process", "goal"})
 """Tags whose text speaks for itself."""
 
 
-_CALLS: Final = frozenset({"session/cancel", "session.interrupt"})
-"""What asked for an interrupt is no reason for it."""
-
-
 def notice_passage(notice: Notice, scene: Scene) -> Passage:
     """Show a message beside the conversation."""
     layout = scene.layout
@@ -47,6 +43,7 @@ def error_passage(error: Error, scene: Scene) -> Passage:
     layout = scene.layout
     facts = layout.behind(*error_facts(error, layout))
     lines = [f"{layout.glyphs.error} error{facts}", *layout.prose(error.text)]
+    lines += layout.prose(error.detail or "")
     if error.hint:
         lines += layout.prose(f"{layout.glyphs.arrow} {advice(error.hint)}")
     return Passage(lines)
@@ -121,7 +118,7 @@ def interrupt_words(interrupt: Interrupt) -> tuple[str, str | None, str]:
     """Return what happened, by whom, and why (as it came)."""
     word = "interrupt requested" if interrupt.by else "interrupted"
     by = f"by {clean_line(interrupt.by)}" if interrupt.by else None
-    return word, by, "" if interrupt.text in _CALLS else interrupt.text
+    return word, by, interrupt.text
 
 
 def unknown_passage(unknown: Unknown, scene: Scene) -> Passage:

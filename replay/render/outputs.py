@@ -156,10 +156,15 @@ def _of_object(value: Mapping[str, Json]) -> Iterator[Excerpt]:
 
 
 def _without_words(value: Json) -> str:
-    if not isinstance(value, Mapping) or value.keys() <= _FACTS:
+    if not isinstance(value, Mapping) or value.keys() <= _FACTS or _is_worded(value):
         return ""
     rest = {key: item for key, item in value.items() if key not in _FACTS}
     return json.dumps(rest, ensure_ascii=False) if any(rest.values()) else ""
+
+
+def _is_worded(value: Mapping[str, Json]) -> bool:
+    """Whether an object has a place for words, be it empty: then it had nothing to say."""
+    return any(isinstance(value.get(key), str) for group in _WORDS for key in group)
 
 
 def _joined(texts: Iterable[Excerpt]) -> Printout:

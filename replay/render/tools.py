@@ -11,12 +11,12 @@ from typing import Final
 from replay.entries import Tool
 from replay.render.asks import permission_lines
 from replay.render.clean import clean_line
-from replay.render.diffs import Diff, from_patch, from_texts
+from replay.render.diffs import Diff, diffs_of, title_of
 from replay.render.figures import counted, grouped
 from replay.render.layout import Layout, Passage
 from replay.render.outputs import Printout, content_of, printed, shown_terminal
 from replay.render.scene import Scene
-from replay.render.verbs import known, relative, subject_of, verb_of
+from replay.render.verbs import known, subject_of, verb_of
 
 _STOPPED: Final = frozenset({"rejected", "cancelled", "aborted", "unresolved"})
 _EXPECTED: Final = frozenset({("rejected", "failed"), ("rejected", "cancelled")})
@@ -130,28 +130,10 @@ def is_quiet(tool: Tool) -> bool:
     return tool.status == "completed" and verb is not None and verb.quiet
 
 
-def title_of(diff: Diff, diffs: list[Diff], subject: str) -> list[str]:
-    """Return the path of *diff* unless it goes without saying beside *subject* (R106)."""
-    path = clean_line(diff.path or "")
-    return [path] if path and (len(diffs) > 1 or path not in subject) else []
-
-
 def error_of(tool: Tool, output: Printout) -> str:
     """Return why *tool* failed (as it came) unless its output says so already."""
     error = tool.error or ""
     return error if error.strip() not in "\n".join(output.lines) else ""
-
-
-def diffs_of(tool: Tool, cwd: str | None) -> list[Diff]:
-    """Return what *tool* changed, a diff a file."""
-    found = [
-        from_texts(relative(item.path, cwd) if item.path else None, item.old, item.new)
-        for item in tool.content
-        if item.type == "diff"
-    ]
-    if not found and tool.inline_diff:
-        found = [from_patch(tool.inline_diff)]
-    return found
 
 
 def output_of(tool: Tool, scene: Scene, diffs: list[Diff]) -> Printout:

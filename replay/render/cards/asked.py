@@ -9,9 +9,10 @@ from collections.abc import Iterator
 
 from replay.entries import Ask
 from replay.pieces import Question
-from replay.render.asks import ask_label, choices_of, is_inline, late_answers, state_of
-from replay.render.cards.card import Card, Choices, Note, Part, Quote, Words
+from replay.render.asks import ask_label, asked_diffs, choices_of, is_inline, late_answers, state_of
+from replay.render.cards.card import Card, Change, Choices, Note, Part, Quote, Words
 from replay.render.clean import clean, clean_line
+from replay.render.diffs import title_of
 from replay.render.scene import Scene
 
 
@@ -44,6 +45,9 @@ def late_notes(ask: Ask, scene: Scene) -> Iterator[Part]:
 def _parts(ask: Ask, scene: Scene) -> Iterator[Part]:
     if ask.text and ask.text != ask.title and clean(ask.text).strip():
         yield (Quote if is_inline(ask) else Words)(clean(ask.text).strip("\n"))
+    diffs = asked_diffs(ask, scene)
+    for diff in diffs:
+        yield Change(diff, "".join(title_of(diff, diffs, clean_line(ask.title or ""))))
     for question in ask.questions:
         yield from _choices(question, ask)
     if ask.answer and not any(question.answer for question in ask.questions):

@@ -44,7 +44,7 @@ def error_card(error: Error, scene: Scene) -> Card:
         label="Error",
         icon="cross",
         facts=error_facts(error, scene.layout),
-        parts=(*_words(error.text), *hint),
+        parts=(*_words(error.text), *_words(error.detail or ""), *hint),
     )
 
 

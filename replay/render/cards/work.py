@@ -13,19 +13,11 @@ from replay.render.asks import state_of
 from replay.render.cards.asked import choices_in, late_notes
 from replay.render.cards.card import Card, Change, Note, Output, Part, Permission, Quote, Words
 from replay.render.clean import clean, clean_line
-from replay.render.diffs import Diff
+from replay.render.diffs import Diff, diffs_of, title_of
 from replay.render.marks import subagent_facts, subagent_sign
 from replay.render.outputs import Printout
 from replay.render.scene import Scene
-from replay.render.tools import (
-    diffs_of,
-    error_of,
-    is_quiet,
-    output_of,
-    title_of,
-    tool_facts,
-    tool_sign,
-)
+from replay.render.tools import error_of, is_quiet, output_of, tool_facts, tool_sign
 from replay.render.verbs import known, server_of, subject_of, verb_of
 
 _ANY: Final = "circle"

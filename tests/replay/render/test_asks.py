@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from replay.entries import Ask
-from replay.pieces import Option, Question
+from replay.entries import Ask, Tool
+from replay.pieces import Excerpt, Option, Question, ToolContent
 from replay.render import SNAPSHOT, TextOptions
 
 Make = Callable[..., Any]
@@ -151,4 +151,27 @@ def test_a_recommended_choice_is_picked_by_its_own_name(make: Make, show: Show) 
         "    (•) teal (Recommended)",
         "  Anything else?",
         "    —",
+    ]
+
+
+def test_a_permission_shows_the_change_that_was_to_be_approved(make: Make, show: Show) -> None:
+    """A tool known from its permission alone is the question; its diff is what was asked about."""
+    change = ToolContent(
+        type="diff", path="/w/a.py", old=Excerpt(text="1\n"), new=Excerpt(text="2\n")
+    )
+    tool = make(
+        Tool, tool_id="t", title="Edit", permission_only=True, status="rejected", content=(change,)
+    )
+    question = Question(id="permission", text="Edit", options=_CHOICES[:2], answer=("1",))
+    ask = _ask(
+        make, what="permission", state="answered", title="Edit", tool=tool.id, questions=(question,)
+    )
+
+    assert show(tool, ask) == [
+        "◆ permission · Edit",
+        "  │ a.py",
+        "  │ @@ -1 +1 @@",
+        "  │ -1",
+        "  │ +2",
+        "    ( ) teal  (•) crimson",
     ]

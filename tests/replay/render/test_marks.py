@@ -127,7 +127,7 @@ def test_notices_and_system_lines(make: Make, show: Show) -> None:
 def test_interrupts_gaps_and_unknown_records(make: Make, show: Show) -> None:
     """R103, F-L6: nothing is dropped; an unknown record shows its type and what it holds."""
     entries = (
-        make(Interrupt, by="user", text="session/cancel"),
+        make(Interrupt, by="user"),
         make(Interrupt, text="client gone"),
         make(Gap, lost=12, begin=41, end=52, reason="disk full"),
         make(Gap),
@@ -182,3 +182,14 @@ def test_without_a_width_nothing_is_wrapped_or_clipped(make: Make, show: Show) -
     assert (
         show(make(Agent, text="word " * 50), options=options)[-1] == f"  {('word ' * 50).strip()}"
     )
+
+
+def test_what_else_was_said_of_an_error_stands_below_it(make: Make, show: Show) -> None:
+    """ACP's `data.details`, Hermes's advice: it is often the only part that helps."""
+    error = make(Error, text="Internal error", code="-32603", detail="Run `hermes setup` first.")
+
+    assert show(error) == [
+        "! error · code -32603",
+        "  Internal error",
+        "  Run `hermes setup` first.",
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -160,6 +161,21 @@ def test_a_raw_output_without_words_is_json_but_not_in_golden_files(make: Make, 
 
     assert show(tool, options=TextOptions(profile=DEFAULT))[-1] == '  │ {"process_id": 4711}'
     assert show(tool) == ["✓ run     ls"]
+
+
+_PLAIN = TextOptions(profile=replace(SNAPSHOT, raw=True))
+
+
+@pytest.mark.parametrize(
+    "output", [{"output": "", "user_summary": "Done."}, {"output": "ok", "approval": "granted"}]
+)
+def test_what_stands_beside_a_tools_words_is_not_shown(
+    make: Make, show: Show, output: Json
+) -> None:
+    """An object with a place for words says them, or says nothing: the rest is for `full`."""
+    said = [f"  │ {output['output']}"] if output["output"] else []
+
+    assert show(_run(make, output=output), options=_PLAIN)[1:] == said
 
 
 def test_content_goes_before_raw_output(make: Make, show: Show) -> None:
