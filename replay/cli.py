@@ -1,4 +1,4 @@
-"""`hermes-replay`: a recorded session as text, JSON, or the log's own lines (cli.md).
+"""`hermes-replay`: a recorded session as text, a page, JSON, a cast, or the log's lines (cli.md).
 
 Above this module: people, at a terminal or in a pipe. Below it: `program`, which does the work.
 The bytes that go to a pipe depend on the arguments and the log alone (R127).
@@ -17,6 +17,8 @@ Examples:
   hermes-replay                              the session that was recorded last
   hermes-replay s-7f3c                       one that begins so; an alias will do
   hermes-replay run.jsonl --until turn:2     a cassette or a capture, two turns of it
+  hermes-replay -o session.html              one file to read in a browser, redacted
+  hermes-replay -f markdown | less
   hermes-replay latest -f json -o state.json
   hermes-replay latest -f jsonl | jq .type
   hermes-replay - --profile snapshot < run.jsonl
@@ -31,8 +33,11 @@ class Format(StrEnum):
     """What is written."""
 
     TEXT = "text"
+    MARKDOWN = "markdown"
+    HTML = "html"
     JSON = "json"
     JSONL = "jsonl"
+    CAST = "cast"
 
 
 class ProfileName(StrEnum):
@@ -68,6 +73,15 @@ FormatName = Annotated[
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write here; the suffix tells the format.")
 ]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite the file that -o names.")]
+Redact = Annotated[
+    bool | None,
+    typer.Option(
+        "--redact/--no-redact",
+        help="Hide keys, tokens, passwords.",
+        show_default="on for markdown, html and cast",
+    ),
+]
 Until = Annotated[
     str | None, typer.Option(metavar="SEQ|turn:N", help="Stop behind this event or turn.")
 ]
@@ -91,6 +105,8 @@ def replay(
     session: SessionName = None,
     format_: FormatName = None,
     output: Output = None,
+    force: Force = False,
+    redact: Redact = None,
     until: Until = None,
     profile: Shown = ProfileName.DEFAULT,
     digest: Digest = False,
@@ -110,6 +126,8 @@ def replay(
         log=log,
         format=format_ and format_.value,
         output=output,
+        force=force,
+        redact=redact,
         until=until,
         profile=profile.value,
         digest=digest,

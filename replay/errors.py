@@ -96,3 +96,23 @@ class NoSuchPoint(ReplayError):
 
     def __str__(self) -> str:
         return f"{self.point}: {self.reason}"
+
+
+@dataclass
+class WouldOverwrite(ReplayError):
+    """A file is there already."""
+
+    path: str
+
+    def __str__(self) -> str:
+        return f"{self.path} is there already"
+
+
+@dataclass
+class CannotRedact(ReplayError):
+    """Something is what it is only as it was recorded."""
+
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.what} cannot be redacted: it would be of no session's events any more"

@@ -19,27 +19,30 @@ from eventlog import (
     EventLogError,
     ForeignDatabase,
     InvalidSessionId,
-    codec,
     parse,
 )
 from replay.digest import digest
-from replay.dump import dump
 from replay.entries import Gap
 from replay.errors import (
     AmbiguousName,
+    CannotRedact,
     ForeignFile,
     NoSuchPoint,
     NothingToReplay,
     ReplayError,
     SessionNotFound,
+    WouldOverwrite,
     WrongName,
 )
 from replay.fold import Fold
+from replay.formats import LINES, format_name, format_named, refuse_to_redact
 from replay.recordings import Flaw, Recording, Recordings, holds_no_session
-from replay.render import PROFILES, TextOptions, render_texts
+from replay.redact import Report
+from replay.render import PROFILES, TextOptions
 from replay.render.figures import counted
 from replay.source import PRUNED, is_file_name, read_file, read_log
 from replay.transcript import Transcript
+from replay.writing import refuse_to_overwrite, write
 
 DONE: Final = 0
 USAGE: Final = 2
@@ -53,6 +56,8 @@ _CODES: Final[Mapping[type[Exception], int]] = {
     WrongName: USAGE,
     AmbiguousName: USAGE,
     NoSuchPoint: USAGE,
+    WouldOverwrite: USAGE,
+    CannotRedact: USAGE,
     SessionNotFound: NOT_FOUND,
     NothingToReplay: NOT_FOUND,
     ForeignFile: DAMAGED,
@@ -65,6 +70,8 @@ _ADVICE: Final[Mapping[type[Exception], str]] = {
     WrongName: "give a session's id, or the path of a cassette or capture",
     AmbiguousName: "give more of the id",
     NoSuchPoint: "give the number of an event, or turn:N",
+    WouldOverwrite: "name another file, or overwrite it with --force",
+    CannotRedact: "leave out --redact, or take -f json",
     SessionNotFound: "`latest` is the session recorded last; --log names another log",
     NothingToReplay: "record a session first, or take a file that holds one",
     ForeignFile: "hermes-replay reads cassettes, captures and lines of the log",
@@ -73,13 +80,7 @@ _ADVICE: Final[Mapping[type[Exception], str]] = {
 _OF_LOG: Final = "--log, or HERMES_LOG, names another log"
 _OF_FILES: Final = "look at the path, its permissions, and the room on the disk"
 
-_SUFFIXES: Final = {
-    "": "text",
-    ".txt": "text",
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-}
+_DIGEST: Final = "digest"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +92,9 @@ class Request:
     log: str | None = None
     format: str | None = None
     output: Path | None = None
+    force: bool = False
+    redact: bool | None = None
+    """None leaves it to the format."""
     until: str | None = None
     profile: str = "default"
     digest: bool = False
@@ -116,9 +120,15 @@ def run(request: Request) -> int:
 
 def _replay(request: Request) -> int:
     until = _read_until(request.until)
-    format_ = "digest" if request.digest else _format(request)
+    format_ = _DIGEST if request.digest else format_name(request.format, request.output)
+    if format_ in {LINES, _DIGEST}:
+        refuse_to_redact(format_, hide=request.redact)
+    refuse_to_overwrite(request.output, force=request.force)
     found = _take(_read(request), until)
-    _write(_content(found, format_, request), request.output)
+    content, hidden = _content(found, format_, request)
+    write(content, request.output, force=request.force)
+    if hidden:
+        _complain(f"hermes-replay: {hidden}")
     return _report(found, request)
 
 
@@ -147,21 +157,18 @@ def _take(held: Recordings, until: _Until) -> _Found:
     return _Found([one for one, _ in shown], [lines for _, lines in shown], held.flaws)
 
 
-def _content(found: _Found, format_: str, request: Request) -> bytes:
-    match format_:
-        case "digest":
-            return b"".join(digest(one).encode() + b"\n" for one in found.transcripts)
-        case "json":
-            return b"".join(codec.dumps(dump(one)) + b"\n" for one in found.transcripts)
-        case "jsonl":
-            return _own_lines(found)
+def _content(found: _Found, format_: str, request: Request) -> tuple[bytes, Report]:
+    if format_ == _DIGEST:
+        return b"".join(digest(one).encode() + b"\n" for one in found.transcripts), Report()
+    if format_ == LINES:
+        return _own_lines(found), Report()
     options = TextOptions(
         profile=PROFILES[request.profile],
         width=request.width,
         ascii=request.ascii,
         seq=request.seq,
     )
-    return render_texts(found.transcripts, options).encode("utf-8")
+    return format_named(format_).write(found.transcripts, options, hide=request.redact)
 
 
 def _own_lines(found: _Found) -> bytes:
@@ -181,14 +188,6 @@ def _report(found: _Found, request: Request) -> int:
     elif lost:
         _complain(f"hermes-replay: the log is damaged: {counted(lost, 'event')} cannot be read")
     return DAMAGED if found.flaws or lost else DONE
-
-
-def _format(request: Request) -> str:
-    suffix = request.output.suffix if request.output else ""
-    format_ = request.format or _SUFFIXES.get(suffix)
-    if format_ is None:
-        raise WrongName(str(request.output), "does not tell the format; -f does")
-    return format_
 
 
 def _lost(transcript: Transcript) -> int:
@@ -243,25 +242,7 @@ def _fold(recording: Recording, wanted: Callable[[int], bool]) -> tuple[Transcri
     return folding.transcript(), lines
 
 
-# -- writing ---------------------------------------------------------------------------------------
-
-
-def _write(content: bytes, output: Path | None) -> None:
-    if output is None:
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
-        return
-    if output.exists() and not output.is_file():
-        output.write_bytes(content)  # a device or a pipe
-        return
-    draft = output.with_name(f".{output.name}.{os.getpid()}")
-    try:
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        draft.replace(output)
-    finally:
-        draft.unlink(missing_ok=True)
+# -- telling ---------------------------------------------------------------------------------------
 
 
 def _complain(*lines: str) -> None:

@@ -1,0 +1,113 @@
+"""The formats that `hermes-replay` writes: one row a format.
+
+Above this module: `program`, `cli`. Below it: the renderers, `dump`, `redact`.
+
+A format that is made to be shared is redacted unless told otherwise; text and JSON, which are
+looked at where they were recorded, only if asked for. The log's own lines (`jsonl`) are made by
+`program`: they are no rendering, and cannot be redacted (R143).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from eventlog import codec
+from replay.dump import dump
+from replay.errors import CannotRedact, WrongName
+from replay.redact import Report, merged, redact
+from replay.render import TextOptions, render_texts
+from replay.transcript import Transcript
+
+LINES: Final = "jsonl"
+"""The log's own lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How sessions are written; *suffixes* are those of files."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    render: Callable[[Sequence[Transcript], TextOptions], str]
+    shared: bool = False
+
+    def write(
+        self, transcripts: Sequence[Transcript], options: TextOptions, *, hide: bool | None
+    ) -> tuple[bytes, Report]:
+        """Return sessions in this format, and what was hidden; *hide* None leaves it to the format."""
+        report = Report()
+        if self.shared if hide is None else hide:
+            hidden = [redact(transcript) for transcript in transcripts]
+            transcripts = [transcript for transcript, _ in hidden]
+            report = merged(found for _, found in hidden)
+        return self.render(transcripts, options).encode("utf-8"), report
+
+
+def _text(transcripts: Sequence[Transcript], options: TextOptions) -> str:
+    return render_texts(transcripts, options)
+
+
+def _json(transcripts: Sequence[Transcript], options: TextOptions) -> str:
+    del options
+    return "".join(codec.dumps(dump(one)).decode() + "\n" for one in transcripts)
+
+
+def _markdown(transcripts: Sequence[Transcript], options: TextOptions) -> str:
+    from replay.render.markdown import render_markdown  # noqa: PLC0415 - starting is felt
+
+    return render_markdown(transcripts, options)
+
+
+def _html(transcripts: Sequence[Transcript], options: TextOptions) -> str:
+    from replay.render.html import render_html  # noqa: PLC0415 - starting is felt
+
+    return render_html(transcripts, options)
+
+
+def _cast(transcripts: Sequence[Transcript], options: TextOptions) -> str:
+    from replay.render.asciicast import render_asciicast  # noqa: PLC0415 - starting is felt
+
+    return render_asciicast(transcripts, options)
+
+
+_FORMATS: Final = (
+    Format("text", (".txt", ""), _text),
+    Format("markdown", (".md", ".markdown"), _markdown, shared=True),
+    Format("html", (".html", ".htm"), _html, shared=True),
+    Format("json", (".json",), _json),
+    Format("cast", (".cast",), _cast, shared=True),
+)
+_BY_NAME: Final = {format_.name: format_ for format_ in _FORMATS}
+_BY_SUFFIX: Final = {
+    **{suffix: format_.name for format_ in _FORMATS for suffix in format_.suffixes},
+    ".jsonl": LINES,
+    ".ndjson": LINES,
+}
+
+
+def format_named(name: str) -> Format:
+    """Return the format of that name."""
+    return _BY_NAME[name]
+
+
+def format_name(wanted: str | None, output: Path | None) -> str:
+    """Return the name of the format: the one asked for, else what the output's suffix tells.
+
+    Raises:
+        WrongName: the suffix tells nothing.
+
+    """
+    suffix = output.suffix.lower() if output else ""
+    name = wanted or _BY_SUFFIX.get(suffix)
+    if name is None:
+        raise WrongName(str(output), "does not tell the format; -f does")
+    return name
+
+
+def refuse_to_redact(what: str, *, hide: bool | None) -> None:
+    """Raise `CannotRedact` if *what* was to be redacted and cannot be."""
+    if hide:
+        raise CannotRedact(what)
