@@ -30,6 +30,7 @@ from replay.fold import (
     is_question_tool,
     tool_name,
 )
+from replay.formats import Format, format_named
 from replay.pieces import (
     Block,
     Excerpt,
@@ -78,6 +79,7 @@ __all__ = [
     "Excerpt",
     "Flaw",
     "Fold",
+    "Format",
     "Gap",
     "Info",
     "Interrupt",
@@ -114,6 +116,7 @@ __all__ = [
     "digest",
     "dump",
     "fold",
+    "format_named",
     "holds_no_session",
     "is_plan_approval",
     "is_question_tool",

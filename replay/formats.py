@@ -17,7 +17,6 @@ from typing import Final
 from eventlog import codec
 from replay.dump import dump
 from replay.errors import CannotRedact, WrongName
-from replay.redact import Report, merged, redact
 from replay.render import TextOptions, render_texts
 from replay.transcript import Transcript
 
@@ -36,14 +35,23 @@ class Format:
 
     def write(
         self, transcripts: Sequence[Transcript], options: TextOptions, *, hide: bool | None
-    ) -> tuple[bytes, Report]:
-        """Return sessions in this format, and what was hidden; *hide* None leaves it to the format."""
-        report = Report()
+    ) -> tuple[bytes, str]:
+        """Return sessions in this format, and in words what was hidden of them, if anything was.
+
+        *hide* None leaves it to the format.
+        """
+        told = ""
         if self.shared if hide is None else hide:
-            hidden = [redact(transcript) for transcript in transcripts]
-            transcripts = [transcript for transcript, _ in hidden]
-            report = merged(found for _, found in hidden)
-        return self.render(transcripts, options).encode("utf-8"), report
+            transcripts, told = _redacted(transcripts)
+        return self.render(transcripts, options).encode("utf-8"), told
+
+
+def _redacted(transcripts: Sequence[Transcript]) -> tuple[Sequence[Transcript], str]:
+    from replay.redact import merged, redact  # noqa: PLC0415 - starting is felt
+
+    hidden = [redact(transcript) for transcript in transcripts]
+    report = merged(found for _, found in hidden)
+    return [transcript for transcript, _ in hidden], str(report) if report else ""
 
 
 def _text(transcripts: Sequence[Transcript], options: TextOptions) -> str:

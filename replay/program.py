@@ -37,7 +37,6 @@ from replay.errors import (
 from replay.fold import Fold
 from replay.formats import LINES, format_name, format_named, refuse_to_redact
 from replay.recordings import Flaw, Recording, Recordings, holds_no_session
-from replay.redact import Report
 from replay.render import PROFILES, TextOptions
 from replay.render.figures import counted
 from replay.source import PRUNED, is_file_name, read_file, read_log
@@ -157,11 +156,12 @@ def _take(held: Recordings, until: _Until) -> _Found:
     return _Found([one for one, _ in shown], [lines for _, lines in shown], held.flaws)
 
 
-def _content(found: _Found, format_: str, request: Request) -> tuple[bytes, Report]:
+def _content(found: _Found, format_: str, request: Request) -> tuple[bytes, str]:
+    """Return what is to be written, and in words what was hidden of it."""
     if format_ == _DIGEST:
-        return b"".join(digest(one).encode() + b"\n" for one in found.transcripts), Report()
+        return b"".join(digest(one).encode() + b"\n" for one in found.transcripts), ""
     if format_ == LINES:
-        return _own_lines(found), Report()
+        return _own_lines(found), ""
     options = TextOptions(
         profile=PROFILES[request.profile],
         width=request.width,
