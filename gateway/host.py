@@ -99,7 +99,7 @@ class Host:
             "initialize",
             {
                 "protocolVersion": 1,
-                "clientCapabilities": {},
+                "clientCapabilities": {"elicitation": {"form": {}}},
                 "clientInfo": {"name": "hermes-gateway", "version": "0.1.0"},
             },
             timeout=OPENING_TIMEOUT,

@@ -67,6 +67,8 @@ class Questions:
         """Ask every client that can show it; return how it ended. *timeout* is in seconds."""
         id_ = f"srq-{token_hex(6)}"
         asked = self._asked[id_] = _Asked(session_id, method)
+        if method == "approval":
+            params = {"request_id": id_, **params}  # Hermes's clients answer by this one
         opened: dict[str, Any] = {"id": id_, "method": method, "params": params}
         if timeout is not None:
             opened["deadline"] = self._clock() // 1000 + round(timeout * 1e6)

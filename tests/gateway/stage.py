@@ -15,14 +15,17 @@ from typing import Any
 
 import anyio
 
-from eventlog import SessionId, codec, parse
+from eventlog import Event, MemoryStore, SessionId, codec, parse
 from gateway.auth import Token
+from gateway.hermes_view import Views
 from gateway.jsonrpc import Failure, Notification, Reply, Request, dump
 from gateway.jsonrpc import parse as parse_frame
 from gateway.live import AgentSpec
 from gateway.methods import Gateway
 from gateway.serve import gateway_on
 from gateway.server import Server
+from gateway.sessions import sessions_of
+from gateway.transcripts import Transcripts
 from gateway.transports import Transport, connect_websocket, memory_pair, serve_websocket
 from tests.gateway.kept import check_answer, check_told
 
@@ -172,6 +175,17 @@ async def staged(folder: Path, *agents: AgentSpec) -> AsyncGenerator[Stage, None
 
         async with serve_websocket("127.0.0.1", 0, TOKEN, welcome) as address:
             yield Stage(gateway, server, address.url)
+
+
+@asynccontextmanager
+async def bare(*events: Event, session_id: str = "s-1") -> AsyncGenerator[Stage, None]:
+    """Serve on a log in memory, without agents; *events* are a session that stands there."""
+    log = MemoryStore(clock=lambda: 1_000_000_000)
+    if events:
+        await log.append(SessionId(session_id), events)
+    async with sessions_of(log, {}) as sessions:
+        gateway = Gateway(log, sessions, Transcripts(log), Views(log))
+        yield Stage(gateway, Server(gateway), "")
 
 
 async def allow(client: RawClient, *, kind: str = "allow_once") -> str:
