@@ -6,10 +6,14 @@ import sys
 
 import anyio
 
-from bench import fold, group_commit
+from bench import fold, group_commit, wire
 from bench.harness import measure, report
 
-BENCHMARKS = {"fold": fold.contenders, "group_commit": group_commit.contenders}
+BENCHMARKS = {
+    "fold": fold.contenders,
+    "group_commit": group_commit.contenders,
+    "wire": wire.contenders,
+}
 
 
 def main(arguments: list[str]) -> int:
