@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from eventlog import codec
+from eventlog.blobs import Blob, hash_of
 from eventlog.errors import WrongExpectedVersion
 from eventlog.event import Seq, Span, line
 from eventlog.listing import Listing
@@ -34,6 +35,11 @@ _ROWS: Final = 1_000
 _SESSION: Final = "insert into session(key, created) values"
 _BATCH: Final = "insert into batch(session, first, last, ts, codec, crc, body) values"
 _BATCH_ROW: Final = "((select id from session where key = ?),?,?,?,?,?,?)"
+_BLOB: Final = "insert or ignore into blob(hash, size, body) values (?, ?, ?)"
+_BLOB_REF: Final = """
+    insert into blob_ref(session, hash, last) select id, ?, ? from session where key = ?
+    on conflict do update set last = max(last, excluded.last)
+"""
 
 
 @dataclass(slots=True)
@@ -53,6 +59,8 @@ class Commit:
     accepted: list[tuple[Pending, Span]] = field(default_factory=list)
     drafts: dict[Stream, Draft] = field(default_factory=dict)
     changes: list[tuple[Stream, Listing]] = field(default_factory=list)
+    blobs: list[tuple[Stream, int, Blob]] = field(default_factory=list)
+    """What was taken out of events, each with the number of its event."""
 
     def add(self, pending: Pending, now: int) -> None:
         """Give *pending* the next numbers of its session, or tell it that it came too late."""
@@ -76,6 +84,8 @@ class Commit:
             draft.lines.append(line(head, ts, event))
         if pending.found is not None:
             self.changes.append((stream, pending.found))
+        first = head + 1 - len(events)
+        self.blobs += ((stream, first + index, blob) for index, blob in pending.blobs)
 
     def statements(self, checksum: Checksum) -> Iterator[Statement]:
         """Yield what to execute: a single statement unless the list of sessions changes."""
@@ -84,6 +94,11 @@ class Commit:
         for sql, change in _CHANGES.items():
             if rows := [row for stream, found in self.changes for row in change(stream, found)]:
                 yield Statement(sql, rows, many=True)
+        if self.blobs:
+            rows = [[hash_of(blob.ref), len(blob.body), blob.body] for *_, blob in self.blobs]
+            yield Statement(_BLOB, rows, many=True)
+            rows = [[hash_of(blob.ref), seq, stream.key] for stream, seq, blob in self.blobs]
+            yield Statement(_BLOB_REF, rows, many=True)
 
     def _new_sessions(self) -> Iterator[Statement]:
         rows = (

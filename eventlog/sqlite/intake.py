@@ -13,6 +13,7 @@ from typing import Final
 
 import anyio
 
+from eventlog.blobs import Blob
 from eventlog.event import Event, Span
 from eventlog.listing import Listing
 from eventlog.sqlite.heads import Stream
@@ -34,6 +35,8 @@ class Pending:
     """About as many bytes as the lines will have."""
     found: Listing | None
     """What changes in the list of sessions."""
+    blobs: Sequence[tuple[int, Blob]] = ()
+    """What was taken out of the events (P-34), each with the index of its event."""
 
 
 class Closed(Exception):

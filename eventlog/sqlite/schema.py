@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, closing
 from functools import partial
 from importlib.resources import files as resources
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 from uuid import uuid4
 
 import aiosqlite
@@ -37,6 +37,8 @@ _RESERVED: Final = 4 * 1024 * 1024
 
 _FILLING: Final = 256 * 1024
 
+T = TypeVar("T")
+
 
 @asynccontextmanager
 async def connection(
@@ -53,6 +55,12 @@ async def connection(
             await opened.close()
             # Its thread has been told to end. Wait for that, or the loop may be gone before it.
             await anyio.to_thread.run_sync(opened._thread.join)  # noqa: SLF001 - no other way
+
+
+async def on_connection(opened: aiosqlite.Connection, do: Callable[[sqlite3.Connection], T]) -> T:
+    """Run *do* with the connection itself, in its thread: several calls in one go."""
+    result: T = await opened._execute(lambda: do(opened._conn))  # noqa: SLF001 - no other way
+    return result
 
 
 def for_reading(path: Path) -> sqlite3.Connection:

@@ -11,12 +11,14 @@ from __future__ import annotations
 import sqlite3
 from asyncio import get_running_loop
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import aiosqlite
 import anyio
 
+from eventlog.blobs import Blob
 from eventlog.errors import EventLogError, LogUnavailable
 from eventlog.event import Event, Span
 from eventlog.listing import LISTED, listing
@@ -25,6 +27,9 @@ from eventlog.sqlite.commit import Commit, Statement, form
 from eventlog.sqlite.faults import meaning, refused, unsynced
 from eventlog.sqlite.heads import Heads, Stream
 from eventlog.sqlite.intake import Closed, Intake, Pending
+from eventlog.sqlite.schema import on_connection
+
+T = TypeVar("T")
 
 _AROUND: Final = 80
 """About as many bytes has a line beside the payload."""
@@ -60,8 +65,12 @@ class Writer:
         *,
         expected: int | None,
         at: Sequence[int] | None,
+        blobs: Sequence[tuple[int, Blob]] = (),
     ) -> Awaitable[Span]:
-        """Return what gives, once they are durable, where *events* came to stand."""
+        """Return what gives, once they are durable, where *events* came to stand.
+
+        *blobs* were taken out of them, each with its event's index (P-34).
+        """
         if self.closed or self._given_up is not None:
             raise self._unavailable()
         size = _AROUND * len(events)
@@ -70,7 +79,9 @@ class Writer:
             size += len(event.payload)
             listed = listed or event.type in LISTED
         found = listing(events) if listed else None
-        pending = Pending(stream, events, expected, at, self._loop.create_future(), size, found)
+        size += sum(len(blob.body) for _, blob in blobs)
+        outcome = self._loop.create_future()
+        pending = Pending(stream, events, expected, at, outcome, size, found, blobs)
         return pending.outcome if self._intake.offer(pending) else self._queue(pending)
 
     async def execute(self, sql: str) -> None:
@@ -82,6 +93,21 @@ class Writer:
             except sqlite3.Error as error:
                 self._note(error)
                 raise meaning(error, self._path) from error
+
+    async def work(self, do: Callable[[sqlite3.Connection], T], *, together: bool = True) -> T:
+        """Run *do* between two commits, in the connection's thread; *together* as a transaction.
+
+        It must not change where a session ends.
+        """
+        self.check()
+        with anyio.CancelScope(shield=True):
+            async with self._turn:
+                run = partial(_transact, do) if together else do
+                try:
+                    return await on_connection(self._database, run)
+                except sqlite3.Error as error:
+                    self._note(error)
+                    raise meaning(error, self._path) from error
 
     def check(self) -> None:
         """Raise LogUnavailable if nothing can be written any more."""
@@ -181,6 +207,18 @@ class Writer:
 
     def _unavailable(self) -> LogUnavailable:
         return LogUnavailable(str(self._path), self._given_up or "it is closed")
+
+
+def _transact(do: Callable[[sqlite3.Connection], T], database: sqlite3.Connection) -> T:
+    database.execute("begin immediate")
+    try:
+        result = do(database)
+        database.execute("commit")
+    except BaseException:
+        if database.in_transaction:
+            database.rollback()
+        raise
+    return result
 
 
 def _acknowledge(commit: Commit) -> None:
