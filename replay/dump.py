@@ -24,8 +24,21 @@ def _shape() -> TypeAdapter[Transcript]:
 
 def dump(transcript: Transcript) -> dict[str, Any]:
     """Return *transcript* as JSON values, with the version of the fold that made it."""
-    values: dict[str, Any] = _shape().dump_python(transcript, mode="json")
+    try:
+        values: dict[str, Any] = _shape().dump_python(transcript, mode="json")
+    except UnicodeEncodeError:  # half a character in the name of a member: pydantic refuses it
+        values = _plain(_shape().dump_python(transcript, mode="python"))
     return {"fold_version": FOLD_VERSION, **values}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it: lists for tuples."""
+    match value:
+        case dict():
+            return {key: _plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item) for item in value]
+    return value
 
 
 def load(values: Mapping[str, Any]) -> Transcript:

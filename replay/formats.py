@@ -9,6 +9,7 @@ looked at where they were recorded, only if asked for. The log's own lines (`jso
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,9 @@ from replay.dump import dump
 from replay.errors import CannotRedact, WrongName
 from replay.render import TextOptions, render_texts
 from replay.transcript import Transcript
+
+_UNSEEN: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+"""What JSON allows in a string and a terminal obeys: escaped, the value is the same (R132)."""
 
 LINES: Final = "jsonl"
 """The log's own lines."""
@@ -60,7 +64,12 @@ def _text(transcripts: Sequence[Transcript], options: TextOptions) -> str:
 
 def _json(transcripts: Sequence[Transcript], options: TextOptions) -> str:
     del options
-    return "".join(codec.dumps(dump(one)).decode() + "\n" for one in transcripts)
+    lines = (codec.dumps(dump(one)).decode() for one in transcripts)
+    return "".join(f"{_UNSEEN.sub(_escaped, line)}\n" for line in lines)
+
+
+def _escaped(hit: re.Match[str]) -> str:
+    return f"\\u{ord(hit[0]):04x}"
 
 
 def _markdown(transcripts: Sequence[Transcript], options: TextOptions) -> str:

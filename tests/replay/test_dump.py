@@ -13,6 +13,7 @@ from replay import (
     FOLD_VERSION,
     NotATranscript,
     OtherFoldVersion,
+    digest,
     dump,
     fold,
     load,
@@ -65,3 +66,16 @@ def test_the_form_of_a_dump_is_described() -> None:
 
     assert set(described["properties"]) == set(dump(EMPTY))
     assert {"User", "Agent", "Tool", "Ask"} <= set(described["$defs"])
+
+
+def test_half_a_character_in_the_name_of_a_member_is_kept() -> None:
+    """F-L2, F-L8: what an agent calls the members of an input cannot keep a session from being dumped."""
+    log = Log()
+    log.prompt()
+    log.call(rawInput={"\ud83d": ["\ude80", {"a": 1}]})
+    transcript = log.folded()
+    dumped = json.loads(json.dumps(dump(transcript)))
+
+    assert load(dumped) == transcript
+    assert dumped["entries"][1]["input"] == {"\ud83d": ["\ude80", {"a": 1}]}
+    assert digest(transcript) == digest(load(dumped))
