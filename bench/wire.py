@@ -9,7 +9,7 @@ Both ends of every line run in this process: the ratios count, not the rates.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -90,7 +90,7 @@ async def _ours(_: Log, url: str, *, compact: bool = False) -> int:
             params = {"session_id": SESSION, "last_seen": cursor, "limit_bytes": PAGE}
             await _send(line, "session.events.since", params)
             answer = await line.recv(decode=False)
-            cursor, more = int(_NEXT.search(answer, len(answer) - 2000)[1]), _MORE in answer[-2000:]
+            cursor, more = int(_NEXT.findall(answer[-2000:])[-1]), _MORE in answer[-2000:]
         return cursor
 
 
@@ -191,7 +191,7 @@ async def _bare(_: Path) -> dict[str, float]:
 
 
 async def _until_the_last(
-    send: Callable[[], Awaitable[None]], lines: Sequence[ClientConnection]
+    send: Callable[[], Coroutine[Any, Any, None]], lines: Sequence[ClientConnection]
 ) -> list[float]:
     latencies = []
     for _ in range(LIVE_EVENTS):

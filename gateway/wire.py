@@ -1,6 +1,9 @@
-"""The log's lines as frames of events: bytes in, bytes out (P-11).
+"""The log's lines as events on the wire: bytes in, bytes out (P-11).
 
 Above this module: attachments, `session.events.since`. Below it: `eventlog`.
+
+A line holds no raw newline, so a newline followed by a brace is always the border between two
+lines, and a whole page becomes an array by one split and one join.
 """
 
 from __future__ import annotations
@@ -13,21 +16,23 @@ from eventlog import SessionId, codec, on_the_wire
 _HEAD: Final = b'{"jsonrpc":"2.0","method":"event","params":'
 
 
-def event_objects(
-    session_id: SessionId, lines: Iterable[bytes], *, blobs: bool, compact: bool = False
-) -> list[bytes]:
-    """Return the event objects of *lines*, as `since` lists them and notifications carry them.
+def event_array(session_id: SessionId, body: bytes, *, blobs: bool, compact: bool) -> bytes:
+    """Return the JSON array of a page's events, as `since` lists them.
 
     A client that did not say that it knows blobs gets a payload's own `$blob` keys as their
     sender wrote them (P-34).
     """
-    whole = lines if blobs else [_restored(text) if b"$blob" in text else text for text in lines]
-    return list(whole) if compact else on_the_wire(session_id, whole)
+    if not blobs and b"$blob" in body:
+        body = b"\n".join(_restored(body.split(b"\n")))
+    if compact or not body:
+        return b"[" + body.replace(b"\n", b",") + b"]"
+    head = b'{"session_id":%b,' % codec.dumps(session_id)
+    return b"[" + head + (b"," + head).join(body[1:].split(b"\n{")) + b"]"
 
 
 def event_frames(session_id: SessionId, lines: Iterable[bytes], *, blobs: bool) -> Iterator[bytes]:
     """Yield a notification for each line."""
-    for params in event_objects(session_id, lines, blobs=blobs):
+    for params in on_the_wire(session_id, lines if blobs else _restored(lines)):
         yield _HEAD + params + b"}"
 
 
@@ -37,5 +42,7 @@ def event_frame(session_id: SessionId, text: bytes, *, blobs: bool) -> bytes:
     return frame
 
 
-def _restored(text: bytes) -> bytes:
-    return codec.dumps(codec.restore_blobs(codec.loads(text)))
+def _restored(lines: Iterable[bytes]) -> Iterator[bytes]:
+    for text in lines:
+        known = b"$blob" not in text
+        yield text if known else codec.dumps(codec.restore_blobs(codec.loads(text)))

@@ -19,10 +19,13 @@ from gateway.jsonrpc import Raw
 from gateway.methods.call import Call
 from gateway.peer import Answer
 from gateway.transcripts import transcript_page
-from gateway.wire import event_objects
+from gateway.wire import event_array
 
 WHOLE: Final = 4 << 20
 """Bytes of events that an answer without paging may hold: what Hermes's ring does (P-15)."""
+
+ALL: Final = 1 << 30
+"""More events than any page has room for."""
 
 PAGE: Final = 960 << 10
 """Bytes of events in a page at most, so that a frame stays under 1 MiB (P-3)."""
@@ -34,40 +37,39 @@ async def since(call: Call, params: SessionEventsSince) -> Raw:
     after = params.last_seen or 0
     asked = params.limit_bytes or call.client.can.limit_bytes
     paged = params.limit is not None or asked is not None
-    page = await _read(
-        call,
+    page = await call.log.read(
         session_id,
-        after,
-        limit=params.limit,
+        after=after,
+        limit=ALL if params.limit is None else params.limit,
         limit_bytes=min(asked or PAGE, PAGE) if paged else WHOLE,
     )
     lost = _lost(page, after, params.replay_epoch, call.log.epoch)
     if lost or (not paged and page.next < page.head):
         page = _nothing(page, after)
         lost = True
+    body = await _shown(call, session_id, after, page.body)
+    can = call.client.can
+    events = event_array(session_id, body, blobs=can.blobs, compact=can.compact)
     state = await call.sessions.state(session_id)
-    compact = call.client.can.compact
-    lines = await _shown(call, session_id, after, page.lines)
-    events = event_objects(session_id, lines, blobs=call.client.can.blobs, compact=compact)
     return Raw.object(
         {
-            **({"session_id": session_id} if compact else {}),
-            "events": Raw.array(events),
-            "count": len(events),
+            **({"session_id": session_id} if can.compact else {}),
+            "events": Raw(events),
+            "count": body.count(b"\n") + 1 if body else 0,
             **_extent(call, page, lost=lost),
             "open_requests": call.client.open_requests(state, session_id),
         }
     )
 
 
-async def _shown(call: Call, session_id: SessionId, after: int, lines: list[bytes]) -> list[bytes]:
-    """Return the lines of a page as this client sees them."""
-    view = await call.client.view(session_id, after) if lines else None
+async def _shown(call: Call, session_id: SessionId, after: int, body: bytes) -> bytes:
+    """Return the body of a page as this client sees it."""
+    view = await call.client.view(session_id, after) if body else None
     if view is None:
-        return lines
-    told = view.see(lines)
+        return body
+    told = view.see(body.split(b"\n"))
     call.gateway.views.keep(session_id, view)  # the next page begins where this one ends
-    return told
+    return b"\n".join(told)
 
 
 async def subscribe(call: Call, params: SessionEventsSubscribe) -> Answer:
@@ -101,32 +103,6 @@ async def transcript(call: Call, params: SessionTranscript) -> Any:
     folded = await call.gateway.transcripts.at(session_id, params.at)
     limit = min(params.limit_bytes or PAGE, PAGE)
     return await transcript_page(folded, after=params.after, limit_bytes=limit)
-
-
-async def _read(
-    call: Call, session_id: SessionId, after: int, *, limit: int | None, limit_bytes: int
-) -> Page:
-    """Read several of the log's pages as one."""
-    bodies: list[bytes] = []
-    size, cursor = 0, after
-    while True:
-        left = 512 if limit is None else min(512, limit - (cursor - after))
-        page = await call.log.read(
-            session_id, after=cursor, limit=left, limit_bytes=max(1, limit_bytes - size)
-        )
-        # The first page may be larger than asked for, since it holds at least one event.
-        if page.body and (not bodies or size + len(page.body) <= limit_bytes):
-            bodies.append(page.body)
-            size += len(page.body)
-            cursor = page.next
-        else:
-            return _joined(page, cursor, bodies)
-        if cursor == page.head or cursor - after == limit:
-            return _joined(page, cursor, bodies)
-
-
-def _joined(last: Page, cursor: int, bodies: list[bytes]) -> Page:
-    return Page(last.epoch, last.floor, last.head, type(last.head)(cursor), b"\n".join(bodies))
 
 
 def _nothing(page: Page, after: int) -> Page:
