@@ -62,8 +62,12 @@ def load(values: Mapping[str, Any]) -> Transcript:
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON schema of what `dump` returns."""
-    described = _shape().json_schema()
-    described["properties"]["fold_version"] = {"const": FOLD_VERSION}
-    described["required"] = ["fold_version", *described.get("required", ())]
-    return described
+    """Return the JSON schema of what `dump` returns; docs/transcript.schema.json is a copy."""
+    described = _shape().json_schema(mode="serialization")
+    described["properties"] = {
+        "fold_version": {"const": FOLD_VERSION},
+        **described["properties"],
+    }
+    for form in (described, *described["$defs"].values()):
+        form["required"] = list(form["properties"])  # a dump leaves nothing out
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **described}
