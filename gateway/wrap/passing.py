@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from eventlog import InvalidSessionId, Seq, SessionId, valid_session_id
 from gateway.attachment import Attachment
+from gateway.errors import Code, RpcError
 from gateway.jsonrpc import Notification, Request
 from gateway.methods import Call
 from gateway.peer import Answer
@@ -137,14 +138,22 @@ async def _inward(
 
 
 async def _find(upstream: Upstream, call: Call, name: str) -> SessionId | None:
-    """Return the session that a client means; None if that is for the gateway to say."""
+    """Return the session that a client means; None if that is for the gateway to say.
+
+    Raises:
+        RpcError: -32602, several sessions have this alias.
+
+    """
     if session_id := upstream.session_of(name):
         return session_id
     try:
         found = await call.log.resolve(valid_session_id(name))
     except InvalidSessionId:  # a title, perhaps: `session.resume` takes one
         return None
-    return found[0] if found and (len(found) == 1 or found[0] == name) else None
+    if len(found) > 1 and found[0] != name:
+        told = {"path": "session_id", "candidates": list(found)}
+        raise RpcError(Code.INVALID_PARAMS, f"{name} is an alias of {len(found)} sessions", told)
+    return found[0] if found else None
 
 
 def _session_in(upstream: Upstream, result: Any) -> SessionId | None:

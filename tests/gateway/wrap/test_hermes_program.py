@@ -62,7 +62,16 @@ async def test_a_command_is_wrapped_on_stdio(tmp_path: Path) -> None:
 
 async def test_a_gateway_that_does_not_start_ends_us_alike(tmp_path: Path) -> None:
     """On stdio alone there is nothing to serve without it: its exit code is ours."""
-    command = [*WRAP, "--log", str(tmp_path), "--", sys.executable, "-S", "-c", "raise SystemExit(3)"]
+    command = [
+        *WRAP,
+        "--log",
+        str(tmp_path),
+        "--",
+        sys.executable,
+        "-S",
+        "-c",
+        "raise SystemExit(3)",
+    ]
     async with run_process(command) as line:
         assert await line.exited() == Exit(3)
 
