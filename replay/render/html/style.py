@@ -156,6 +156,7 @@ pre { margin: .5rem 0; font: .8125rem/1.55 var(--mono); overflow: auto; max-heig
 pre code { font-size: inherit; }
 pre.output, pre.diff, .code pre { background: var(--soft); border-radius: 8px; padding: .6rem .75rem; }
 pre.output { white-space: pre-wrap; overflow-wrap: anywhere; }
+[data-state="failed"] pre.output { max-height: 40rem; }
 .code { position: relative; } .code pre { margin: 0; }
 .language { position: absolute; right: .6rem; top: .3rem; font: .6875rem/1.4 var(--mono); color: var(--dim); }
 pre.diff { padding: .4rem 0; } pre.diff > span { display: block; padding: 0 .75rem; width: max-content; min-width: 100%; }
@@ -178,7 +179,7 @@ pre.diff { padding: .4rem 0; } pre.diff > span { display: block; padding: 0 .75r
 }
 .step.completed .box { background: var(--ok); border-color: var(--ok); color: var(--card); }
 .step.in-progress .box { border-color: var(--accent); color: var(--accent); }
-.step.cancelled > span { color: var(--dim); text-decoration: line-through; }
+.step.cancelled > span:not(.box, .facts) { color: var(--dim); text-decoration: line-through; }
 footer { margin-top: 2.5rem; padding-top: .75rem; border-top: 1px solid var(--line); color: var(--dim); font-size: .8125rem; }
 
 @media (max-width: 40rem) {
