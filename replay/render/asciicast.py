@@ -15,8 +15,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from replay.entries import Agent, AnyEntry, Thought, Tool
+from replay.entries import Agent, AnyEntry, Thought
 from replay.render.clean import clean_line
+from replay.render.colours import coloured
 from replay.render.glyphs import Glyphs
 from replay.render.layout import Passage
 from replay.render.options import TextOptions
@@ -33,24 +34,6 @@ _SLACK: Final = 20
 _ROWS: Final = 32
 _DATED: Final = 86_400 * 365 * 1_000_000
 """Times before 1971 count from the start of a capture: they have no date."""
-
-_COLOURS: Final = {
-    "you": "1;34",
-    "agent": "1;36",
-    "thought": "2",
-    "ok": "32",
-    "failed": "31",
-    "stopped": "33",
-    "open": "33",
-    "plan": "36",
-    "ask": "33",
-    "notice": "33",
-    "error": "1;31",
-    "interrupt": "33",
-    "session": "2",
-    "gap": "33",
-    "rule": "2",
-}
 
 
 def render_asciicast(
@@ -119,26 +102,6 @@ def _lines(
     passage: Passage, lines: Sequence[str], span: tuple[int, int], glyphs: Glyphs
 ) -> Iterator[_Shot]:
     begin, end = span
-    diff = isinstance(passage.of, Tool) and _has_diff(passage.of)
     for number, line in enumerate(lines):
         moment = begin + (end - begin) * number // len(lines)
-        yield _Shot(moment, "o", f"{_coloured(line, glyphs, diff=diff)}\r\n")
-
-
-def _has_diff(tool: Tool) -> bool:
-    return bool(tool.inline_diff) or any(item.type == "diff" for item in tool.content)
-
-
-def _coloured(line: str, glyphs: Glyphs, *, diff: bool) -> str:
-    """Return a line with its sign in colour, and with the colours of a diff."""
-    signs = {getattr(glyphs, name): colour for name, colour in _COLOURS.items()}
-    if line[:2] == glyphs.rule * 2:
-        return f"\x1b[1m{line}\x1b[0m"
-    if line[:1] in signs:
-        return f"\x1b[{signs[line[:1]]}m{line[:1]}\x1b[0m{line[1:]}"
-    gutter = f"  {glyphs.gutter} "
-    if not line.startswith(gutter):
-        return line
-    change = {"+": "32", "-": "31"}.get(line[4:5]) if diff else None
-    rest = f"\x1b[{change}m{line[4:]}\x1b[0m" if change else line[4:]
-    return f"\x1b[2m{gutter}\x1b[0m{rest}"
+        yield _Shot(moment, "o", f"{coloured(line, passage, glyphs)}\r\n")

@@ -34,7 +34,7 @@ def ask_passage(ask: Ask, scene: Scene) -> Passage:
     diffs = asked_diffs(ask, scene)
     for diff in diffs:
         lines += layout.gutter(title_of(diff, diffs, clean_line(ask.title or "")))
-        lines += layout.body(Printout(diff.lines), layout.options.diff_lines)
+        lines += layout.body(Printout(diff.lines), layout.kept_of_diff)
     for question in ask.questions:
         if question.text not in {ask.title, ask.text}:
             lines += layout.prose(question.text)

@@ -1,6 +1,6 @@
 """What frames the entries: the session's head, a rule a turn, a foot that says what is not shown.
 
-Above this module: `text`. Below it: `layout`.
+Above this module: `text`. Below it: `layout`, `order`.
 """
 
 from __future__ import annotations
@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from replay.entries import AnyEntry, User
+from replay.entries import AnyEntry, Thought, User
 from replay.pieces import Json
 from replay.render.clean import clean_line
 from replay.render.figures import clock, counted, grouped, offset, seconds, stamp
 from replay.render.layout import Passage
+from replay.render.order import is_of_a_kind, stands
 from replay.render.scene import Scene
 from replay.transcript import Info, Transcript, Turn
 
@@ -70,10 +71,20 @@ def turn_facts(turn: Turn, scene: Scene) -> tuple[str | None, ...]:
 
 def foot(scene: Scene) -> Iterator[Passage]:
     """Yield what is not shown, if there is any such thing (render.md, rule 7)."""
-    told = left_out(scene)
-    if told:
-        layout = scene.layout
-        yield Passage([layout.rule(), *layout.prose(f"{', '.join(told)} not shown", 0)])
+    layout, told = scene.layout, left_out(scene)
+    lines = layout.prose(f"{', '.join(told)} not shown", 0) if told else []
+    lines += layout.prose(unfinished(scene), 0)
+    if lines:
+        yield Passage([layout.rule(), *lines])
+
+
+def unfinished(scene: Scene) -> str:
+    """Return that the session goes on behind its last event, where nobody cut it there (R130)."""
+    options, transcript = scene.layout.options, scene.transcript
+    if options.until or transcript.status not in {"running", "waiting"}:
+        return ""
+    where = f": last event seq {transcript.seq}" if options.profile.numbers else ""
+    return f"session incomplete{where}"
 
 
 def left_out(scene: Scene) -> list[str]:
@@ -81,15 +92,26 @@ def left_out(scene: Scene) -> list[str]:
     layout, transcript = scene.layout, scene.transcript
     hidden = [entry for entry in transcript.entries if scene.hidden(entry)]
     internal = sum(_is_internal(entry) for entry in hidden)
-    counts = [(internal, "internal message"), (len(hidden) - internal, "replaced entry")]
+    others = [
+        entry
+        for entry in transcript.entries
+        if stands(entry, scene) and not is_of_a_kind(entry, scene)
+    ]
+    thoughts = sum(isinstance(entry, Thought) for entry in others)
+    if layout.options.profile.kinds is not None:
+        thoughts = 0
+    counts = [
+        (internal, "internal message", "internal messages"),
+        (len(hidden) - internal, "replaced entry", "replaced entries"),
+        (thoughts, "thought", "thoughts"),
+        (len(others) - thoughts, "other entry", "other entries"),
+        (layout.options.omitted, "filtered entry", "filtered entries"),
+    ]
     if layout.options.profile.transient:
-        counts.insert(0, (sum(transcript.ephemeral.values()), "transient event"))
-        counts.append((len(transcript.diag), "log warning"))
-    return [_counted(number, noun) for number, noun in counts if number]
-
-
-def _counted(number: int, noun: str) -> str:
-    return counted(number, noun, "replaced entries" if noun == "replaced entry" else None)
+        transient = sum(transcript.ephemeral.values())
+        counts.insert(0, (transient, "transient event", "transient events"))
+        counts.append((len(transcript.diag), "log warning", "log warnings"))
+    return [counted(number, one, many) for number, one, many in counts if number]
 
 
 def _is_internal(entry: AnyEntry) -> bool:

@@ -51,6 +51,16 @@ class Layout:
         """Cells of a line; None if lines are as long as they are."""
         return self.options.width or None
 
+    @property
+    def kept(self) -> tuple[int, int] | None:
+        """Lines of an output's beginning and end that are shown; None if all are."""
+        return None if self.options.profile.whole else self.options.lines
+
+    @property
+    def kept_of_diff(self) -> tuple[int, int] | None:
+        """The same for a diff."""
+        return None if self.options.profile.whole else self.options.diff_lines
+
     def facts(self, *parts: str | None) -> str:
         """Join what is there of *parts* with dots."""
         return f" {self.glyphs.dot} ".join(part for part in parts if part)
@@ -100,9 +110,9 @@ class Layout:
         return [line, *self.prose(facts)]
 
     def gutter(self, lines: Iterable[str]) -> list[str]:
-        """Return *lines* (clean) behind a gutter, clipped."""
+        """Return *lines* (clean) behind a gutter, clipped unless the whole is to be seen."""
         edge = f"  {self.glyphs.gutter} "
-        room = max(4, self.cells - 4) if self.cells else None
+        room = max(4, self.cells - 4) if self.cells and not self.options.profile.whole else None
         return [
             (edge + (clip(line, room, self.glyphs.cut) if room else line)).rstrip()
             for line in lines
@@ -113,10 +123,10 @@ class Layout:
         edge = f"  {self.glyphs.gutter} "
         return [f"{edge}{line[4:]}".rstrip() for line in self.prose(text, 4)]
 
-    def body(self, output: Printout, keep: tuple[int, int]) -> list[str]:
+    def body(self, output: Printout, keep: tuple[int, int] | None) -> list[str]:
         """Return an output behind a gutter: its first and last lines, and how much is between."""
-        head, tail = keep
         lines = list(output.lines)
+        head, tail = keep or (len(lines), len(output.tail))
         if output.size is not None:
             middle = f"{grouped(output.size)} bytes in all"
             return self.gutter(

@@ -17,6 +17,8 @@ from replay.render.scene import Scene
 
 _UNNAMED: Final = frozenset({"review", "background", "btw", "process", "goal"})
 """Tags whose text speaks for itself."""
+_PLACES: Final = frozenset({"rewind", "fork"})
+"""Tags whose text names a place of the log."""
 
 
 def notice_passage(notice: Notice, scene: Scene) -> Passage:
@@ -63,12 +65,18 @@ def system_passage(system: System, scene: Scene) -> Passage:
     """Show a change of the session itself."""
     layout = scene.layout
     label = f"{layout.glyphs.session} {system_tag(system)}".rstrip()
-    return Passage(_labelled(label, system.text, layout, *system_facts(system)))
+    return Passage(_labelled(label, system_text(system, layout), layout, *system_facts(system)))
 
 
 def system_tag(system: System) -> str:
     """Return what has changed, in a word, unless the text says it."""
     return "" if system.tag in _UNNAMED else clean_line(system.tag)
+
+
+def system_text(system: System, layout: Layout) -> str:
+    """Return what has changed (as it came); a golden names no place of the log (rule 8)."""
+    numbered = system.tag in _PLACES and not layout.options.profile.numbers
+    return "" if numbered else system.text
 
 
 def system_facts(system: System) -> tuple[str | None, ...]:
@@ -167,7 +175,7 @@ def _within(unknown: Unknown) -> Json:
 
 def _labelled(label: str, text: str, layout: Layout, *facts: str | None) -> list[str]:
     """Return *label* and a text on one line if they fit, else the text as a body."""
-    line = f"{label} {clean_line(text)}"
+    line = f"{label} {clean_line(text)}".rstrip()
     if "\n" not in clean(text).strip("\n"):
         lines = layout.headed(line, "", *facts)
         if not layout.cells or len(lines[0]) <= layout.cells:

@@ -11,6 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+Thoughts = Literal["show", "fold", "hide"]
+Clock = Literal["utc", "offset", "none"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
@@ -27,17 +30,40 @@ class Profile:
     """How many transient events and warnings of the log are not shown: depends on timing."""
     raw: bool = True
     """Results of tools that hold no text, as JSON; pids and clocks are often in them."""
+    kinds: frozenset[str] | None = None
+    """The kinds of entries that are shown; None shows all."""
+    runs: bool = False
+    """Neighbouring tools as one line that counts them."""
+    whole: bool = False
+    """What is left out or cut otherwise: inputs, drafts, replaced entries, all of an output."""
+    records: bool = False
+    """A line for each record of the log, in place of the transcript."""
 
 
 DEFAULT: Final = Profile(name="default")
 """For reading."""
+
+COMPACT: Final = Profile(
+    name="compact",
+    kinds=frozenset({"user", "agent", "error", "tool", "subagent", "gap"}),
+    runs=True,
+)
+"""The conversation alone; tools are counted."""
+
+FULL: Final = Profile(name="full", whole=True)
+"""Everything that the fold knows."""
 
 SNAPSHOT: Final = Profile(
     name="snapshot", head=False, numbers=False, times=False, transient=False, raw=False
 )
 """For golden files: two runs of the same conversation give equal text (render.md, rule 8)."""
 
-PROFILES: Final = {profile.name: profile for profile in (DEFAULT, SNAPSHOT)}
+TIMELINE: Final = Profile(name="timeline", records=True)
+"""What was recorded, and when."""
+
+PROFILES: Final = {
+    profile.name: profile for profile in (DEFAULT, COMPACT, FULL, SNAPSHOT, TIMELINE)
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +73,21 @@ class TextOptions:
     profile: Profile = DEFAULT
     width: int = 80
     ascii: bool = False
+    color: bool = False
+    """ANSI colours, for a terminal."""
     seq: bool = False
     """Append `#first-last` to every entry."""
-    time: Literal["utc", "offset", "none"] = "utc"
+    time: Clock = "utc"
     """Times of day in UTC, offsets from the session's first event, or none."""
-    lines: tuple[int, int] = (8, 4)
-    """How many lines of an output's beginning and end are shown."""
-    diff_lines: tuple[int, int] = (14, 4)
+    silence: float | None = None
+    """Seconds without an entry from which on that is a line of its own."""
+    thoughts: Thoughts = "show"
+    """Fold leaves one line of each; hide leaves none, and counts them."""
+    lines: tuple[int, int] | None = (8, 4)
+    """How many lines of an output's beginning and end are shown; None shows all."""
+    diff_lines: tuple[int, int] | None = (14, 4)
     """The same for a diff."""
+    until: bool = False
+    """The end was cut off on purpose: that there is more is not worth a word."""
+    omitted: int = 0
+    """Entries that were filtered out before; they are counted in the foot."""

@@ -30,6 +30,19 @@ def in_order(scene: Scene) -> Iterator[Turn | AnyEntry]:
 
 def is_shown(entry: AnyEntry, scene: Scene) -> bool:
     """Whether *entry* is shown by itself: not left out, not within or behind another, not empty."""
+    return is_of_a_kind(entry, scene) and stands(entry, scene)
+
+
+def is_of_a_kind(entry: AnyEntry, scene: Scene) -> bool:
+    """Whether the profile and the options show entries of that kind."""
+    options = scene.layout.options
+    if isinstance(entry, Thought) and options.thoughts == "hide":
+        return False
+    return options.profile.kinds is None or entry.kind in options.profile.kinds
+
+
+def stands(entry: AnyEntry, scene: Scene) -> bool:
+    """Whether *entry* stands by itself, whatever its kind."""
     if scene.hidden(entry):
         return False
     match entry:

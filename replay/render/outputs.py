@@ -162,6 +162,15 @@ def _without_words(value: Json) -> str:
     return json.dumps(rest, ensure_ascii=False) if any(rest.values()) else ""
 
 
+def beside_words(value: Json) -> str:
+    """Return as JSON what an object of a raw output holds beside its words and usual facts."""
+    if not isinstance(value, Mapping) or not _is_worded(value):
+        return ""
+    words = {key for group in _WORDS for key in group if isinstance(value.get(key), str)}
+    rest = {key: item for key, item in value.items() if key not in words | _FACTS}
+    return json.dumps(rest, ensure_ascii=False) if any(rest.values()) else ""
+
+
 def _is_worded(value: Mapping[str, Json]) -> bool:
     """Whether an object has a place for words, be it empty: then it had nothing to say."""
     return any(isinstance(value.get(key), str) for group in _WORDS for key in group)

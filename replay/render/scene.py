@@ -47,6 +47,8 @@ class Scene:
 
     def hidden(self, entry: AnyEntry) -> bool:
         """Whether *entry* is left out and counted in the footer."""
+        if self.layout.options.profile.whole:
+            return False
         return entry.hidden or entry.superseded
 
     def permissions(self, tool: Tool) -> list[Ask]:

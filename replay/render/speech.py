@@ -40,18 +40,35 @@ def user_facts(user: User, layout: Layout) -> tuple[str | None, ...]:
 def agent_passage(agent: Agent, scene: Scene) -> Passage:
     """Show a message of the agent."""
     layout = scene.layout
-    return _said(f"{layout.glyphs.agent} agent{layout.behind(*agent_facts(agent))}", agent, layout)
+    facts = agent_facts(agent, layout)
+    said = _said(f"{layout.glyphs.agent} agent{layout.behind(*facts)}", agent, layout)
+    if not draft_of(agent, layout):
+        return said
+    return Passage([*said.lines, "  draft:", *layout.quoted(draft_of(agent, layout))])
 
 
-def agent_facts(agent: Agent) -> tuple[str | None, ...]:
+def agent_facts(agent: Agent, layout: Layout) -> tuple[str | None, ...]:
     """Return what is to be said of a message beside its words."""
-    return ("after its turn" if agent.late else None,)
+    whole = layout.options.profile.whole
+    return (
+        "after its turn" if agent.late else None,
+        "interim" if agent.interim and whole else None,
+        "edited" if agent.edited and whole else None,
+    )
+
+
+def draft_of(agent: Agent, layout: Layout) -> str:
+    """Return what was streamed before the final words replaced it, where all is to be seen."""
+    return agent.draft or "" if layout.options.profile.whole else ""
 
 
 def thought_passage(thought: Thought, scene: Scene) -> Passage:
     """Show a thought."""
     layout = scene.layout
     facts = thought_facts(thought, layout)
+    if layout.options.thoughts == "fold":
+        lines = counted(len(clean(thought.text).strip("\n").split("\n")), "line")
+        return Passage([f"{layout.glyphs.thought} thought{layout.behind(*facts, lines)}"])
     return _said(f"{layout.glyphs.thought} thought{layout.behind(*facts)}", thought, layout)
 
 

@@ -30,6 +30,7 @@ from replay.entries import (
     User,
 )
 from replay.render.asks import ask_passage
+from replay.render.colours import coloured
 from replay.render.head import foot, head, turn_rule
 from replay.render.layout import Layout, Passage
 from replay.render.marks import (
@@ -43,6 +44,7 @@ from replay.render.marks import (
 )
 from replay.render.options import TextOptions
 from replay.render.order import in_order
+from replay.render.runs import Run, Shown, in_runs, run_passage, silence
 from replay.render.scene import Scene
 from replay.render.speech import agent_passage, plan_passage, thought_passage, user_passage
 from replay.render.tools import tool_passage
@@ -68,7 +70,12 @@ _PASSAGES: Final[Mapping[type, Callable[[Any, Scene], Passage]]] = {
 def render_text(transcript: Transcript, options: TextOptions = TextOptions()) -> str:  # noqa: B008 - frozen
     """Return *transcript* as text; nothing but the arguments has a say in it."""
     scene = Scene.of(transcript, options)
-    return "".join(f"{line}\n" for lines in spaced(passages_of(scene)) for line in lines)
+    passages = passages_of(scene)
+    page = zip(passages, spaced(passages), strict=True)
+    if not options.color:
+        return "".join(f"{line}\n" for _, lines in page for line in lines)
+    signs = scene.layout.glyphs
+    return "".join(f"{coloured(line, one, signs)}\n" for one, lines in page for line in lines)
 
 
 def render_texts(transcripts: Sequence[Transcript], options: TextOptions) -> str:
@@ -91,19 +98,33 @@ def passages_of(scene: Scene) -> list[Passage]:
 
 def _page(scene: Scene) -> Iterator[Passage]:
     yield from head(scene)
-    for shown in in_order(scene):
-        passage = turn_rule(shown, scene) if isinstance(shown, Turn) else _numbered(shown, scene)
-        yield replace(passage, of=shown)
+    before: int | None = None
+    for shown in in_runs(in_order(scene), scene):
+        first, last = (shown[0], shown[-1]) if isinstance(shown, Sequence) else (shown, shown)
+        yield replace(silence(before, first.t0, scene.layout), of=first)
+        yield replace(_passage(shown, scene), of=last)
+        before = max(before or 0, first.t0 if isinstance(last, Turn) else last.t1)
     yield from foot(scene)
+
+
+def _passage(shown: Shown | Run, scene: Scene) -> Passage:
+    if isinstance(shown, Turn):
+        return turn_rule(shown, scene)
+    if isinstance(shown, Sequence):
+        return run_passage(shown, scene)
+    return _numbered(shown, scene)
 
 
 def _numbered(entry: AnyEntry, scene: Scene) -> Passage:
     passage = _PASSAGES[type(entry)](entry, scene)
     options = scene.layout.options
+    if entry.superseded and passage.lines:
+        title = passage.lines[0] + scene.layout.behind("replaced")
+        passage = replace(passage, lines=[title, *passage.lines[1:]])
     if not (options.seq and options.profile.numbers and passage.lines):
         return passage
     span = f"#{entry.first}" + (f"-{entry.last}" if entry.last != entry.first else "")
-    return Passage([f"{passage.lines[0]}  {span}", *passage.lines[1:]], passage.tool)
+    return replace(passage, lines=[f"{passage.lines[0]}  {span}", *passage.lines[1:]])
 
 
 def spaced(passages: Sequence[Passage]) -> Iterator[Sequence[str]]:

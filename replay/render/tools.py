@@ -5,6 +5,7 @@ Above this module: `text`. Below it: `verbs`, `outputs`, `diffs`, `asks`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Final
 
@@ -14,7 +15,14 @@ from replay.render.clean import clean_line
 from replay.render.diffs import Diff, diffs_of, title_of
 from replay.render.figures import counted, grouped
 from replay.render.layout import Layout, Passage
-from replay.render.outputs import Printout, content_of, printed, shown_terminal
+from replay.render.outputs import (
+    Printout,
+    beside_words,
+    content_of,
+    printed,
+    shown_terminal,
+    text_lines,
+)
 from replay.render.scene import Scene
 from replay.render.verbs import known, subject_of, verb_of
 
@@ -32,24 +40,49 @@ _WORDS: Final = {
 def tool_passage(tool: Tool, scene: Scene) -> Passage:
     """Show a tool call."""
     layout = scene.layout
-    options = layout.options
     diffs = diffs_of(tool, scene.transcript.info.cwd)
     output = output_of(tool, scene, diffs)
-    quiet = is_quiet(tool)
     subject = clean_line(subject_of(tool, scene.transcript.info.cwd))
     lines = layout.tool_line(
         _lead(tool, layout), subject, layout.facts(*tool_facts(tool, scene, diffs, output))
     )
     for ask in scene.permissions(tool):
         lines += permission_lines(ask, layout)
+    lines += [
+        line for name, value in inputs_of(tool, layout) for line in _given(name, value, layout)
+    ]
     for diff in diffs:
         lines += layout.gutter(title_of(diff, diffs, subject)) + layout.body(
-            Printout(diff.lines), options.diff_lines
+            Printout(diff.lines), layout.kept_of_diff
         )
-    if not quiet:
-        lines += layout.body(output, options.lines)
+    if not is_quiet(tool, layout):
+        lines += layout.body(output, layout.kept)
+    lines += layout.gutter([rest for rest in [rest_of(tool, layout)] if rest])
     lines += layout.quoted(error_of(tool, output))
     return Passage(lines, tool=True)
+
+
+def inputs_of(tool: Tool, layout: Layout) -> list[tuple[str, str]]:
+    """Return what *tool* was given, name and value (as they came), where all is to be seen."""
+    if not layout.options.profile.whole or tool.input in (None, {}, ""):
+        return []
+    given = tool.input if isinstance(tool.input, Mapping) else {"input": tool.input}
+    return [
+        (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        for name, value in given.items()
+    ]
+
+
+def rest_of(tool: Tool, layout: Layout) -> str:
+    """Return what an output says beside its words, clean, where all is to be seen."""
+    return clean_line(beside_words(tool.output)) if layout.options.profile.whole else ""
+
+
+def _given(name: str, value: str, layout: Layout) -> list[str]:
+    lead = f"  {layout.glyphs.arrow} {clean_line(name)}:"
+    if "\n" not in value.strip("\n"):
+        return [f"{lead} {clean_line(value)}".rstrip()]
+    return [lead, *(f"    {line}".rstrip() for line in text_lines(value))]
 
 
 def _lead(tool: Tool, layout: Layout) -> str:
@@ -78,7 +111,7 @@ def tool_facts(
         _stat(diffs, layout),
         f"exit {code}" if code else None,
         f"signal {clean_line(screen.signal)}" if screen and screen.signal else None,
-        _count(output, layout, quiet=is_quiet(tool)),
+        _count(output, layout, quiet=is_quiet(tool, layout)),
         "new file" if diffs and all(diff.new for diff in diffs) else None,
         "start not recorded" if tool.orphan else None,
         "output truncated" if screen and screen.truncated else None,
@@ -99,9 +132,8 @@ def _count(output: Printout, layout: Layout, *, quiet: bool) -> str | None:
     if output.size is not None:
         return f"{grouped(output.size)} bytes"
     lines = len(output.lines)
-    return (
-        counted(lines, "line") if lines and (quiet or lines > sum(layout.options.lines)) else None
-    )
+    cut = layout.kept is not None and lines > sum(layout.kept)
+    return counted(lines, "line") if lines and (quiet or cut) else None
 
 
 def _risk(tool: Tool) -> str | None:
@@ -124,8 +156,10 @@ def _duration(tool: Tool, layout: Layout) -> str | None:
     return layout.duration(tool.t1 - tool.t0 if known_s is None else known_s * 1_000_000)
 
 
-def is_quiet(tool: Tool) -> bool:
+def is_quiet(tool: Tool, layout: Layout) -> bool:
     """Whether the output of *tool* is counted, not printed: it worked, and is of that kind."""
+    if layout.options.profile.whole:
+        return False
     verb = known(tool)
     return tool.status == "completed" and verb is not None and verb.quiet
 

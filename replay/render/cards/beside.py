@@ -18,6 +18,7 @@ from replay.render.marks import (
     payload_of,
     system_facts,
     system_tag,
+    system_text,
 )
 from replay.render.scene import Scene
 
@@ -50,17 +51,17 @@ def error_card(error: Error, scene: Scene) -> Card:
 
 def system_card(system: System, scene: Scene) -> Card:
     """Return the card of a change of the session itself."""
-    del scene
-    lines = clean(system.text).strip("\n")
+    told = system_text(system, scene.layout)
+    lines = clean(told).strip("\n")
     short = "\n" not in lines
     return Card(
         entry=system,
         sign="session",
         label=system_tag(system),
         icon="session",
-        subject=clean_line(system.text) if short else "",
+        subject=clean_line(told) if short else "",
         facts=system_facts(system),
-        parts=() if short else _words(system.text),
+        parts=() if short else _words(told),
     )
 
 

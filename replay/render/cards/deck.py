@@ -6,6 +6,7 @@ Above this module: `markdown`, `html`. Below it: the modules that make cards.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from replay.entries import (
@@ -57,4 +58,5 @@ _CARDS: Final[Mapping[type, Callable[[Any, Scene], Card]]] = {
 
 def card_of(entry: AnyEntry, scene: Scene) -> Card:
     """Return the card of an entry that is shown (`order.is_shown`)."""
-    return _CARDS[type(entry)](entry, scene)
+    card = _CARDS[type(entry)](entry, scene)
+    return replace(card, facts=(*card.facts, "replaced")) if entry.superseded else card

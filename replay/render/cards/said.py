@@ -15,6 +15,7 @@ from replay.render.outputs import block_line
 from replay.render.scene import Scene
 from replay.render.speech import (
     agent_facts,
+    draft_of,
     plan_facts,
     step_text,
     thought_facts,
@@ -41,8 +42,8 @@ def agent_card(agent: Agent, scene: Scene) -> Card:
         sign="agent",
         label="Agent",
         icon="agent",
-        facts=agent_facts(agent),
-        parts=tuple(said(agent.text, agent.blocks, scene)),
+        facts=agent_facts(agent, scene.layout),
+        parts=(*said(agent.text, agent.blocks, scene), *_draft(agent, scene)),
     )
 
 
@@ -70,6 +71,12 @@ def plan_card(plan: Plan, scene: Scene) -> Card:
         facts=plan_facts(plan),
         parts=(Steps(steps),) if steps else (),
     )
+
+
+def _draft(agent: Agent, scene: Scene) -> Iterator[Part]:
+    if draft := clean(draft_of(agent, scene.layout)).strip("\n"):
+        yield Note("draft:")
+        yield Quote(draft)
 
 
 def said(text: str, blocks: Sequence[Block], scene: Scene) -> Iterator[Part]:

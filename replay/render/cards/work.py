@@ -17,7 +17,15 @@ from replay.render.diffs import Diff, diffs_of, title_of
 from replay.render.marks import subagent_facts, subagent_sign
 from replay.render.outputs import Printout
 from replay.render.scene import Scene
-from replay.render.tools import error_of, is_quiet, output_of, tool_facts, tool_sign
+from replay.render.tools import (
+    error_of,
+    inputs_of,
+    is_quiet,
+    output_of,
+    rest_of,
+    tool_facts,
+    tool_sign,
+)
 from replay.render.verbs import known, server_of, subject_of, verb_of
 
 _ANY: Final = "circle"
@@ -37,7 +45,7 @@ def tool_card(tool: Tool, scene: Scene) -> Card:
         subject=clean_line(subject_of(tool, cwd)),
         facts=tool_facts(tool, scene, diffs, output),
         parts=tuple(_parts(tool, scene, diffs, output)),
-        quiet=is_quiet(tool),
+        quiet=is_quiet(tool, scene.layout),
     )
 
 
@@ -71,10 +79,15 @@ def _parts(tool: Tool, scene: Scene, diffs: list[Diff], output: Printout) -> Ite
     for ask in scene.permissions(tool):
         yield Permission(ask.id, choices_in(ask), state_of(ask))
         yield from late_notes(ask, scene)
+    given = [f"{name}: {value}" for name, value in inputs_of(tool, scene.layout)]
+    if given:
+        yield Quote(clean("\n".join(given)))
     subject = clean_line(subject_of(tool, scene.transcript.info.cwd))
     for diff in diffs:
         yield Change(diff, "".join(title_of(diff, diffs, subject)))
     if output.lines or output.size is not None:
         yield Output(output)
+    if rest := rest_of(tool, scene.layout):
+        yield Quote(rest)
     if error := clean(error_of(tool, output)).strip("\n"):
         yield Quote(error)

@@ -36,4 +36,7 @@ def test_example_until_with_numbers_in_ascii() -> None:
     """Render, example D: `--until 15 --seq --ascii --width 72`."""
     expected = (EXAMPLES / "d.txt").read_text(encoding="utf-8")
 
-    assert _rendered("b", TextOptions(seq=True, ascii=True, width=72), until=15) == expected
+    assert (
+        _rendered("b", TextOptions(seq=True, ascii=True, width=72, until=True), until=15)
+        == expected
+    )
