@@ -1,4 +1,4 @@
-"""`hermes-gateway`: serve, import, play, demo (cli.md).
+"""`hermes-gateway`: serve, import, play, contracts, demo (cli.md).
 
 Above this module: people, at a terminal. Below it: everything else in this package. What is heavy
 is imported by the command that needs it.
@@ -139,6 +139,19 @@ def play(
                 await play_acp(_bytes(file), line, speed=speed, gap=gap_ms / 1000)
 
     run_to_end(run)
+
+
+@app.command(epilog="Example: hermes-gateway contracts typescript > gateway.d.ts")
+def contracts(
+    form: Annotated[str, typer.Argument(metavar="openrpc|typescript", help="In which form.")],
+) -> None:
+    """Print the wire's shapes: every method, question and notification."""
+    from gateway.contracts.openrpc import text
+    from gateway.contracts.typescript import declarations
+
+    if form not in ("openrpc", "typescript"):
+        fail(f"contracts {form}: openrpc or typescript", exits.USAGE)
+    typer.echo(text() if form == "openrpc" else declarations(), nl=False)
 
 
 @app.command(epilog="Example: hermes-gateway demo")

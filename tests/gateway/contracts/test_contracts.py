@@ -21,10 +21,13 @@ SAMPLES: dict[str, Any] = {
     "any": {"x": 1},
 }
 WRONG: dict[str, Any] = {"string": 7, "integer": "7", "boolean": "true", "array": "x"}
-BARE = {
-    name: {"session_id": "s"} if "session_id" in contract.params.model_fields else {}
+BARE: dict[str, dict[str, Any]] = {
+    name: {key: "s" for key, field in contract.params.model_fields.items() if field.is_required()}
     for name, contract in CONTRACTS.items()
 }
+"""The least that each method is called with."""
+
+OF_SESSION = [name for name in CONTRACTS if "session_id" in BARE[name]]
 
 
 def _refusal(method: str, params: dict[str, Any]) -> tuple[int, str]:
@@ -93,7 +96,7 @@ def test_a_wrong_type_is_told_with_its_path(method: str) -> None:
             assert _refusal(method, {**BARE[method], key: wrong}) == (Code.INVALID_PARAMS, key)
 
 
-@pytest.mark.parametrize("method", [name for name in CONTRACTS if BARE[name]])
+@pytest.mark.parametrize("method", OF_SESSION)
 def test_a_missing_session_is_told(method: str) -> None:
     """A method of a session needs one."""
     assert _refusal(method, {}) == (Code.INVALID_PARAMS, "session_id")
@@ -131,10 +134,13 @@ def test_no_cursor_is_the_start(params: dict[str, Any]) -> None:
         "-",
     ],
 )
-@pytest.mark.parametrize("method", [name for name in CONTRACTS if BARE[name]])
+@pytest.mark.parametrize("method", OF_SESSION)
 def test_what_is_no_session_id_is_refused_unseen(method: str, name: str) -> None:
     """Neither a file nor a query is touched by it (P-25, R141)."""
-    assert _refusal(method, {"session_id": name}) == (Code.INVALID_PARAMS, "session_id")
+    assert _refusal(method, {**BARE[method], "session_id": name}) == (
+        Code.INVALID_PARAMS,
+        "session_id",
+    )
 
 
 @pytest.mark.parametrize("wrong", [-1, 1.5, "5", True])
