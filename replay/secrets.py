@@ -63,9 +63,7 @@ _NOT: Final = (
 """A value begins with none of these: marks, references, paths, placeholders."""
 
 _VALUE: Final = _NOT + r"(?P<secret>[^\s\"'`\\,;&|<>(){}\[\]]{6,})"
-_MADE: Final = (
-    r"(?=[^\s\"'`]*[0-9])(?=[^\s\"'`]*[A-Za-z])(?![\w.]*[(\[])(?!(?:[A-Za-z_]\w*\.)+[A-Za-z_])"
-)
+_MADE: Final = r"(?=[^\s\"'`]{0,200}[0-9])(?=[^\s\"'`]{0,200}[A-Za-z])(?![\w.]{0,200}[(\[])(?!(?:[A-Za-z_]\w{0,60}\.){1,9}[A-Za-z_])"
 """Letters and digits, and neither a call nor an attribute of something."""
 
 _WORDS: Final = ("pass", "pwd", "secret", "token", "key")
@@ -74,11 +72,11 @@ _RULES: Final = (
     _own(
         "private-key",
         r"-----BEGIN (?P<of>[A-Z0-9 ]*)PRIVATE KEY(?P<block> BLOCK)?-----"
-        r"(?:(?!-----BEGIN )[\s\S])*?(?:-----END (?P=of)PRIVATE KEY(?: BLOCK)?-----|\Z)",
+        r"(?:(?!-----BEGIN )[\s\S])*?(?:-----END (?P=of)PRIVATE KEY(?: BLOCK)?-----|(?=-----BEGIN )|\Z)",
         "private key",
     ),
     _own("private-key", r"AGE-SECRET-KEY-1[0-9A-Z]{50,}", "age-secret-key-1"),
-    _own("jwt", r"eyJ[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?", "eyj"),
+    _own("jwt", r"eyJ[\w-]{8,4000}\.eyJ[\w-]{8,}(?:\.[\w-]*)?", "eyj"),
     _own("anthropic-key", r"sk-ant-[\w-]{16,}", "sk-ant-"),
     _own("openrouter-key", r"sk-or-v1-[0-9a-f]{32,}", "sk-or-"),
     _own(
@@ -90,7 +88,7 @@ _RULES: Final = (
     ),
     _own(
         "openai-key",
-        r"sk-(?:(?=[\w-]*[0-9])(?=[\w-]*[A-Z])(?=[\w-]*[A-Za-z0-9]{12})[\w-]{20,}|[0-9a-f]{32,})",
+        r"sk-(?:(?=[\w-]{0,200}[0-9])(?=[\w-]{0,200}[A-Z])(?=[\w-]{0,200}[A-Za-z0-9]{12})[\w-]{20,}|[0-9a-f]{32,})",
         "sk-",
     ),
     _own(
@@ -130,7 +128,7 @@ _RULES: Final = (
     _own(
         "api-key",
         r"(?:gsk_|xai-|nvapi-|pplx-|tvly-|r8_|dop_v1_|shp(?:at|ca|pa|ss)_|lin_api_|figd_|ntn_|dckr_pat_"
-        r"|sbp_|PMAK-|dapi|hvs\.|key-)(?=[\w-]*[0-9])(?=[\w-]*[A-Za-z])[A-Za-z0-9_-]{30,}",
+        r"|sbp_|PMAK-|dapi|hvs\.|key-)(?=[\w-]{0,200}[0-9])(?=[\w-]{0,200}[A-Za-z])[\w-]{30,}",
         "gsk_",
         "xai-",
         "nvapi-",
@@ -151,7 +149,7 @@ _RULES: Final = (
     ),
     _placed(
         "password",
-        r"[a-z][a-z0-9+.-]*://[^\s/:@\"'<>]*:(?!\[REDACTED:)(?![$<{*])(?P<secret>[^\s/@\"'<>]{3,})@",
+        r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}://[^\s/:@\"'<>]{0,200}:(?!\[REDACTED:)(?![$<{*])(?P<secret>[^\s/@\"'<>]{3,})@",
         "://",
     ),
     _placed(
@@ -172,10 +170,12 @@ _RULES: Final = (
     ),
     _placed(
         "password",
-        r"\bcurl\b[^\n]*?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']+:(?!\[REDACTED:)(?![$<{*])(?P<secret>[^\s\"']{3,})",
+        r"\bcurl\b[^\n]{0,400}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']+:(?!\[REDACTED:)(?![$<{*])(?P<secret>[^\s\"']{3,})",
         "curl",
     ),
-    _placed("secret", rf"--[\w-]*{_NAME}(?:=|[ \t]+)[\\\"']*{_MADE}{_VALUE}", "--"),
+    _placed(
+        "secret", rf"(?<![\w-])--[\w-]{{0,40}}{_NAME}(?:=|[ \t]+)[\\\"']*{_MADE}{_VALUE}", "--"
+    ),
     # NAME=value, as an environment has it: the name alone says enough
     _Rule(
         "secret",
@@ -189,7 +189,7 @@ _RULES: Final = (
     _placed(
         "secret",
         rf"{_NAME}[\\]*[\"']?[ \t]*(?:=>|:=|[:=])\s*[\\]*(?P<quote>[\"']){_NOT}"
-        r"(?P<secret>(?:(?![\\]*(?P=quote))[^\s\"']){4,})(?=[\\]*(?P=quote))",
+        r"(?P<secret>(?:(?![\\]{0,4}(?P=quote))[^\s\"']){4,})(?=[\\]{0,4}(?P=quote))",
         *_WORDS,
     ),
     # name: value without quotes: only what looks made by a machine

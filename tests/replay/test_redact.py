@@ -15,11 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eventlog import parse, read_capture
-from replay import EMPTY, Transcript, dump, fold
+from replay import EMPTY, Transcript, dump, fold, format_named
 from replay.entries import Agent, Error, Tool, User
 from replay.pieces import Excerpt, ToolContent
 from replay.redact import Report, merged, redact
 from replay.render import SNAPSHOT, TextOptions, render_text
+from replay.secrets import hide
 from tests.replay.records import Log, only, text_content
 
 MIXED = "aB3dE5gH7jK9mN1pQ2sT4vX6zA8cF0hJ5kLmN3pQ7rS9tU1w"
@@ -343,3 +344,40 @@ def test_reports_add_up() -> None:
 
     assert str(both) == "3 secrets hidden: 1 aws-key, 2 jwt"
     assert not Report()
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["-", "-sk-", "-eyJ", "token=", "a1token=", "curl ", "-----BEGIN PRIVATE KEY-----", "TOKEN_", "--a", "a://",
+     "cookie: a=", "bearer ", 'token="\\', "password: ", "ghp_", "a."],
+)  # fmt: skip
+@pytest.mark.timeout(20)
+def test_no_text_takes_long(piece: str) -> None:
+    """A text made to keep the patterns searching is done with in time: every search is bounded."""
+    hide(piece * (40_000 // len(piece)) + "://=token=:", lambda _, secret: secret)
+
+
+@pytest.mark.parametrize("name", ["text", "markdown", "html", "json", "cast"])
+def test_no_secret_of_the_corpus_is_in_any_format(name: str) -> None:
+    """R139: whatever field it stands in, and in whatever format it is shown: no hit."""
+    log = Log("a", title=" ".join(SECRETS.values()))
+    for secret in [*SECRETS.values(), *(text for text, _ in PLACED)]:
+        prompt = log.prompt(secret)
+        log.thinks(secret)
+        log.call(f"t{prompt}", title=secret, kind="execute", rawInput={"command": secret})
+        log.patch(
+            f"t{prompt}",
+            status="failed",
+            content=text_content(secret),
+            rawOutput={"stdout": secret},
+        )
+        log.says(secret)
+        log.add("notice", text=secret)
+        log.ends(prompt)
+    options = TextOptions(width=0)
+    written, told = format_named(name).write([log.folded()], options, hide=True)
+    shown = written.decode()
+
+    assert [kind for kind, secret in SECRETS.items() if secret in shown] == []
+    assert [secret for _, secret in PLACED if secret in shown] == []
+    assert "secrets hidden" in told
