@@ -75,6 +75,8 @@ class GatewayPlayer:
         """What clients answered to questions, by id: the first answer."""
         self.heard: list[tuple[str, Any]] = []
         """Calls that clients made, but for those about their line: methods and params."""
+        self.deaf = False
+        """Whether answers of clients are lost on their way."""
         self._early: Json | None = None
         """A call that the recording is not ready for yet."""
         self._break: tuple[int, int] | None = None
@@ -238,7 +240,7 @@ class GatewayPlayer:
             put(frame)
 
     def _take_answer(self, id_: str, frame: Json) -> None:
-        if id_ in self._answers and id_ not in self.answered:
+        if id_ in self._answers and id_ not in self.answered and not self.deaf:
             self.answered[id_] = frame
             self._answers[id_].set()
             for played in self._sessions.values():

@@ -1,7 +1,7 @@
 """Recorders: what goes over a wire, turned into events; the same code live and for import."""
 
 from eventlog.recorders.acp import AcpRecorder
-from eventlog.recorders.hermes import HermesRecorder, is_secret
+from eventlog.recorders.hermes import HermesRecorder, Question, is_secret
 from eventlog.recorders.recorder import (
     Direction,
     Entry,
@@ -21,6 +21,7 @@ __all__ = [
     "NameSession",
     "Note",
     "Observation",
+    "Question",
     "Recorder",
     "Slot",
     "Unrecorded",

@@ -28,7 +28,7 @@ from eventlog import (
     EventStore,
     Log,
     LogUnavailable,
-    Page,
+    MemoryStore,
     SessionId,
     Span,
 )
@@ -146,23 +146,14 @@ class _Line:
             await self._ledger.append(session_id, *events)
 
 
-class NoLog:
+class NoLog(MemoryStore):
     """What is written to when there is no log: it says why each time."""
 
-    epoch = ""
-
     def __init__(self, reason: str) -> None:
+        super().__init__()
         self._reason = reason
 
     async def append(self, *_: object, **__: object) -> Span:
-        """Refuse."""
-        raise LogUnavailable("the log", self._reason)
-
-    async def read(self, *_: object, **__: object) -> Page:
-        """Refuse."""
-        raise LogUnavailable("the log", self._reason)
-
-    async def wait(self, *_: object, **__: object) -> None:
         """Refuse."""
         raise LogUnavailable("the log", self._reason)
 

@@ -19,12 +19,13 @@ from eventlog import (
     HermesRecorder,
     InvalidSessionId,
     Log,
+    Question,
     Seq,
     SessionId,
     valid_session_id,
 )
 from gateway.errors import RpcError
-from gateway.jsonrpc import RequestId
+from gateway.jsonrpc import Failure, Reply, RequestId, dump
 from gateway.peer import Peer
 from gateway.sessions import Sessions
 from gateway.transports import Exit
@@ -33,6 +34,9 @@ from gateway.wrap.ahead import Ahead
 from gateway.wrap.standing import Standing, source_of, standings
 
 log = logging.getLogger("gateway")
+
+RECENT: Final = 4096
+"""Events at a session's end among which an answer is looked for that was lost on its way."""
 
 STEP: Final = 120.0
 """Seconds that the gateway has for each thing that it is asked at the beginning."""
@@ -122,19 +126,21 @@ class Resumption:
         state = await self._sessions.state(item.session_id)
         self.heads[item.session_id] = state.seq
         questions = [
-            {
-                "id": request.id,
-                "method": request.method,
-                "params": request.params,
-                "locked": request.locked,
-            }
-            for request in state.requests.values()
+            *(
+                Question(id_, method, {}, item.session_id, open=False)
+                for id_, method in state.settled.items()
+            ),
+            *(
+                Question(one.id, one.method, one.params, item.session_id, locked=dict(one.locked))
+                for one in state.requests.values()
+            ),
         ]
         recorder.go_on(epoch, item.runtime, item.session_id, item.highest, questions)
 
     async def _catch_up(self, peer: Peer, account: Account, asked: str, item: Standing) -> bool:
         """Fetch what a session's events were meanwhile; return whether it still goes on."""
-        opened = tuple((await self._sessions.state(item.session_id)).requests)
+        state = await self._sessions.state(item.session_id)
+        opened, settled = frozenset(state.requests), frozenset(state.settled)
         named = {"session_id": item.runtime}
         attached = await _ask(peer, "session.activate", {**named, "omit_messages": True})
         since = {**named, "last_seen": item.highest}
@@ -143,15 +149,32 @@ class Resumption:
         if attached is None:
             told = {"reason": "the gateway no longer has this session"}
             await account.append(item.session_id, Event.of("agent.exited", told))
-            still = set()
+            still = frozenset()
         if answer is not None:
-            over = set(opened) - still
+            for lost in still & settled:
+                await self._say_again(peer, item.session_id, lost)
+            over = opened - still
             if events := await self._withdrawn(item.session_id, over, reason="resolved"):
                 await account.append(item.session_id, *events)
         return attached is not None
 
+    async def _say_again(self, peer: Peer, session_id: SessionId, request_id: str) -> None:
+        """Send an answer that was recorded and, as it turns out, never heard."""
+        head = (await self._log.read(session_id, limit=0)).head
+        page = await self._log.read(session_id, after=max(0, head - RECENT), limit=RECENT)
+        for envelope in page.envelopes():
+            payload = envelope["payload"]
+            if envelope["type"] == "request.answered" and payload.get("id") == request_id:
+                if answer := _answer(payload):
+                    await peer.send_raw(dump(answer))
+                return
+
     async def _withdrawn(
-        self, session_id: SessionId, only: set[str] | None = None, *, reason: str = "agent_gone"
+        self,
+        session_id: SessionId,
+        only: frozenset[str] | None = None,
+        *,
+        reason: str = "agent_gone",
     ) -> list[Event]:
         """Return the events that withdraw questions for whose answers nobody waits."""
         state = await self._sessions.state(session_id)
@@ -173,8 +196,18 @@ async def _ask(
         return None
 
 
-def _ids(answer: Any) -> set[str]:
+def _ids(answer: Any) -> frozenset[str]:
     match answer:
         case {"open_requests": list(items)}:
-            return {str(item.get("id")) for item in items if isinstance(item, dict)}
-    return set()
+            return frozenset(str(item.get("id")) for item in items if isinstance(item, dict))
+    return frozenset()
+
+
+def _answer(payload: Mapping[str, Any]) -> Reply | Failure | None:
+    """Return the answer that `request.answered` tells of; None if it is not recorded (P-33)."""
+    match payload:
+        case {"id": str(id_), "error": {"code": int(code), **rest}}:
+            return Failure(id_, RpcError(code, str(rest.get("message", "")), rest.get("data")))
+        case {"id": str(id_), "result": result}:
+            return Reply(id_, result)
+    return None

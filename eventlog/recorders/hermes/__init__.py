@@ -2,5 +2,6 @@
 
 from eventlog.recorders.hermes.methods import is_secret
 from eventlog.recorders.hermes.recorder import HermesRecorder
+from eventlog.recorders.hermes.wire import Question
 
-__all__ = ["HermesRecorder", "is_secret"]
+__all__ = ["HermesRecorder", "Question", "is_secret"]

@@ -7,7 +7,7 @@ Rules: protocol §6 and §8.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from eventlog.event import GATEWAY, SessionId
@@ -75,18 +75,14 @@ class HermesRecorder:
         runtime: str,
         session_id: SessionId,
         highest: int,
-        questions: Sequence[Mapping[str, Any]] = (),
+        questions: Iterable[Question] = (),
     ) -> None:
         """Take note of what the log holds of a session of a process that lives on (P-39).
 
-        *highest* is the last number of *runtime* in it; *questions* are open, each with `id`,
-        `method`, `params` and the answers `locked` so far.
+        *highest* is the last number of *runtime* in it, *questions* are those it was asked.
         """
         self._wire.go_on(epoch, runtime, Attached(session_id, Seen(highest)))
-        for item in questions:
-            self._wire.questions[item["id"]] = Question(
-                item["id"], item["method"], item["params"], session_id, locked=dict(item["locked"])
-            )
+        self._wire.questions.update({item.id: item for item in questions})
 
     def observe(self, direction: Direction, frame: bytes, note: Note | None = None) -> Observation:
         """Return what *frame* means."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from eventlog import GATEWAY, codec
+from eventlog import GATEWAY, Event, codec
 from gateway.gateway_player import RING, GatewayPlayer
 from tests.gateway.wrap.house import (
     HERMES,
@@ -307,6 +307,29 @@ async def test_an_open_question_outlives_a_restart_of_ours(tmp_path: Path) -> No
     assert [item["origin"][-1] for item in from_upstream(log)] == ["1", "2"]
 
 
+async def test_an_answer_that_was_lost_on_its_way_is_sent_again(tmp_path: Path) -> None:
+    """A line may be dead without anybody knowing: the log has the answer, the gateway does not.
+    When the next line shows that it still waits, it is told (P-27, P-39)."""
+    heard: list[Any] = [("in", {"id": QUESTION["id"], "result": {}}), event(2, "tool.complete")]
+    player = gateway(*opening(), SUBMIT, STREAMING, event(1), QUESTION, *heard)
+    player.deaf = True
+    async with house(tmp_path, player) as home, home.window() as window:
+        name = await create(window)
+        await window.ask("prompt.submit", session_id=name, text="go")
+        asked = await window.asked("clarify")
+        await window.answer(asked["id"], result={"answers": {"q0": "this"}})
+        await window.event("request.answered")
+        player.deaf = False
+        await home.break_the_line()
+        await window.event("tool.complete")
+        since = await window.ask("session.events.since", session_id=name, last_seen=0)
+
+    assert player.answered[QUESTION["id"]]["result"] == {"answers": {"q0": "this"}}
+    assert since["open_requests"] == []
+    kinds = [item["type"] for item in since["events"] if item["type"].startswith("request.")]
+    assert kinds == ["request.opened", "request.answered", "request.late"]
+
+
 async def test_a_question_that_was_settled_meanwhile_is_withdrawn(tmp_path: Path) -> None:
     """What the gateway no longer lists as open is open nowhere (P-40)."""
     player = gateway(*opening(), SUBMIT, STREAMING, event(1), QUESTION, event(2))
@@ -410,3 +433,40 @@ async def test_the_log_answers_while_the_gateway_is_away(tmp_path: Path) -> None
             await window.ask("session.history", session_id=name)
 
     assert refused.value.code == 5035
+
+
+async def test_the_gateways_own_ids_are_understood(tmp_path: Path) -> None:
+    """A runtime id, which lists hold, names the session in a call, also that of an earlier process;
+    catching up wants the durable one, and says which it is (P-22)."""
+    status: list[Any] = [
+        ("in", {"id": "r8", "method": "session.status"}),
+        {"id": "r8", "result": {}},
+    ]
+    player = gateway(*opening(), *status, *status)
+    async with house(tmp_path, player) as home, home.window() as window:
+        name = await create(window)
+        await window.ask("session.status", session_id="aaaa0001")
+        with pytest.raises(Refused) as refused:
+            await window.ask("session.events.since", session_id="aaaa0001")
+        assert (refused.value.code, refused.value.data) == (4007, {"session_id": name})
+    resume: Any = ("in", {"id": "r9", "method": "session.resume"})
+    resumed = {"id": "r9", "result": {"session_id": "bbbb0002", "resumed": STORED}}
+    player = gateway(resume, resumed, *status, epoch="f" * 32)
+    async with house(tmp_path, player) as home, home.window() as window:
+        assert (await window.ask("session.resume", session_id=name))["session_id"] == name
+        await window.ask("session.status", session_id="aaaa0001")
+        assert player.heard[-1] == ("session.status", {"session_id": "bbbb0002"})
+
+
+async def test_an_id_that_means_two_sessions_is_refused(tmp_path: Path) -> None:
+    """The candidates are told (P-22)."""
+    async with house(tmp_path, gateway()) as home, home.window() as window:
+        for name in ("one", "two"):
+            alias = Event.of("session.alias", {"scope": f"acp:{name}", "id": "same"})
+            await home.log.append(home.session(name), [alias])
+        with pytest.raises(Refused) as refused:
+            await window.ask("session.status", session_id="same")
+
+    assert refused.value.code == -32602
+    assert refused.value.data
+    assert refused.value.data["candidates"] == ["one", "two"]
