@@ -74,7 +74,7 @@ async def events(store: MemoryStore) -> list[Envelope]:
 
 async def test_what_was_lost_is_told_where_it_is_missing() -> None:
     """While the log takes nothing, frames are counted; the first event it takes again stands
-    behind a `log.gap` with their number; both changes are told once."""
+    behind a `log.gap` with their number; both changes are told once (S-9)."""
     async with writing() as (ledger, store, told):
         await opened(ledger)
         store.full = True
