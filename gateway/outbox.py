@@ -40,6 +40,8 @@ class Outbox:
         self._frames: deque[tuple[bytes, bool]] = deque()
         self._waiting = 0
         self._urgent = 0
+        self._leaving = 0
+        """Bytes of the answer that is on its way out."""
         self._left = 0
         self._closed = False
         self._changed = anyio.Event()
@@ -76,8 +78,8 @@ class Outbox:
             self._add(frame, urgent=False)
 
     def put_now(self, frame: bytes) -> None:
-        """Queue an answer or a request. One alone may have any size; a backlog may not."""
-        if self._urgent and self._urgent + len(frame) > self._urgent_room:
+        """Queue an answer or a request. One alone may have any size; what waits behind it may not."""
+        if self._urgent and self._urgent - self._leaving + len(frame) > self._urgent_room:
             self._overrun.set()
         else:
             self._add(frame, urgent=True)
@@ -88,12 +90,19 @@ class Outbox:
             while not self._frames:
                 await self._change()
             frame, urgent = self._frames[0]
+            self._leaving = len(frame) if urgent else 0
             await send(frame)
+            self._leaving = 0
             self._frames.popleft()
             self._waiting -= len(frame)
             self._urgent -= len(frame) if urgent else 0
             self._left += 1
             self._wake()
+
+    async def quiet(self) -> None:
+        """Return once no answer and no request waits, so that one of any size may be queued."""
+        while self._urgent and not self._closed:
+            await self._change()
 
     async def emptied(self) -> None:
         """Return once everything has left."""
@@ -117,7 +126,7 @@ class Outbox:
         """Forget what waits, and take no more."""
         self._closed = True
         self._frames.clear()
-        self._waiting = self._urgent = 0
+        self._waiting = self._urgent = self._leaving = 0
         self._wake()
 
     def _add(self, frame: bytes, *, urgent: bool) -> None:

@@ -167,6 +167,10 @@ class Peer:
         """Return once everything that was given to be sent has left."""
         await self._outbox.emptied()
 
+    async def quiet(self) -> None:
+        """Return once no answer waits to leave: a large one that is said now stands alone."""
+        await self._outbox.quiet()
+
     async def hang_up(self, code: int = Closing.NORMAL, reason: str = "") -> None:
         """End the conversation at once; `run` returns."""
         await hang_up(self._transport, code, reason)

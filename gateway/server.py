@@ -20,6 +20,7 @@ from gateway.methods import METHODS, Call, Gateway
 from gateway.peer import Call as Frame
 from gateway.peer import Peer
 from gateway.transports import Transport
+from gateway.turns import Turns
 
 FEATURES: Final = (
     "session.events.subscribe",
@@ -62,9 +63,10 @@ class Server:
             call = Call(gateway, client)
 
             async def hear(frame: Frame) -> Any:
-                return await answer(call, frame)
+                return await turns.take(frame.method, lambda: answer(call, frame))
 
             client.peer = Peer(transport, hear, stray=client.answered)
+            turns = Turns(client.peer.quiet)
             await client.peer.notify("event", {"type": "gateway.ready", "payload": self._ready})
             self._clients.add(client)
             try:

@@ -108,7 +108,13 @@ _KNOWN: Final = frozenset({Code.SESSION_NOT_FOUND, Code.LOG_UNAVAILABLE})
 _LIVE: Final = _KNOWN | {Code.NOT_LIVE}
 
 COMMON_ERRORS: Final = frozenset(
-    {Code.INVALID_PARAMS, Code.UNKNOWN_KEY, Code.INTERNAL_ERROR, Code.GOING_AWAY}
+    {
+        Code.INVALID_PARAMS,
+        Code.UNKNOWN_KEY,
+        Code.INTERNAL_ERROR,
+        Code.GOING_AWAY,
+        Code.LIMIT_REACHED,
+    }
 )
 """What every method may answer."""
 

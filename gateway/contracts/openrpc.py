@@ -54,7 +54,8 @@ def text() -> str:
 
 def schemas() -> dict[str, Json]:
     """Return the JSON schema of every shape, by name, in the order of the names."""
-    models = {model.__name__: model for model in (*_models(_all()), GatewayReady)}
+    every: list[type[BaseModel]] = [*_models(_all()), GatewayReady]
+    models = {model.__name__: model for model in every}
     pairs = [(model, "validation") for model in models.values()]
     _, whole = models_json_schema(pairs, ref_template=_REF)  # type: ignore[arg-type]
     found: dict[str, Json] = whole["$defs"]
