@@ -17,7 +17,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from operator import is_not
+from typing import Any, Final, TypeVar, cast
 
 from replay.pieces import Excerpt
 from replay.render.clean import clean
@@ -29,6 +30,9 @@ T = TypeVar("T")
 
 _ROUNDS: Final = 8
 """A mark may bare a secret that stood against another, which the next round then finds."""
+
+_SHORTEST: Final = 8
+"""Characters of the shortest text that can hold a secret beside its name or place."""
 
 _ENOUGH: Final = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z]).{8,}", re.DOTALL)
 """What is too short or too plain to be looked for by itself: it may be a word of the language."""
@@ -88,22 +92,33 @@ class _Walk:
         match value:
             case str():
                 new = self.text(value)
+            case None | int() | float():
+                pass
             case dict():
-                new = {self.text(key): self.member(key, item) for key, item in value.items()}
+                new = self._object(value)
             case tuple() | list():
-                new = type(value)(map(self.value, value))
-            case _ if dataclasses.is_dataclass(value) and not isinstance(value, type):
-                return self.fields(value)
-        return value if new == value else new
+                items = [self.value(item) for item in value]
+                new = type(value)(items) if any(map(is_not, items, value)) else value
+            case _:
+                new = self._fields(value)
+        return cast("T", new)
 
-    def fields(self, value: T) -> T:
-        """Return a dataclass with its fields as they are to be seen."""
-        old: Any = value
-        found = {part.name: getattr(old, part.name) for part in dataclasses.fields(old)}
-        changed = {
-            name: new for name, item in found.items() if (new := self.value(item)) is not item
-        }
-        return dataclasses.replace(old, **changed) if changed else value
+    def _object(self, value: dict[str, Any]) -> dict[str, Any]:
+        members = [(self.text(key), self.member(key, item)) for key, item in value.items()]
+        same = all(
+            name is key and item is old
+            for (name, item), (key, old) in zip(members, value.items(), strict=True)
+        )
+        return value if same else dict(members)
+
+    def _fields(self, value: Any) -> Any:
+        changed = {}
+        for name in value.__dataclass_fields__:
+            old = getattr(value, name)
+            new = self.value(old)
+            if new is not old:
+                changed[name] = new
+        return dataclasses.replace(value, **changed) if changed else value
 
 
 class _Redactor(_Walk):
@@ -113,6 +128,8 @@ class _Redactor(_Walk):
         super().__init__()
         self.marks: dict[str, tuple[str, str]] = {}
         """Kind and mark by secret."""
+        self._plain: set[str] = set()
+        """Strings in which there is nothing."""
 
     def found(self, kind: str, secret: str) -> str:
         """Note a secret; return its mark."""
@@ -122,7 +139,16 @@ class _Redactor(_Walk):
 
     def text(self, text: str) -> str:
         """Hide the secrets of a string, of the JSON in it, and of what it looks like when shown."""
-        text = hide(self._json(text), self.found)
+        if len(text) < _SHORTEST or text in self._plain:
+            return text
+        shown = self._shown(hide(self._json(text), self.found))
+        if shown == text:
+            self._plain.add(text)
+            return text
+        return shown
+
+    def _shown(self, text: str) -> str:
+        """Hide what is a secret once escape sequences are applied."""
         if text.isascii() and text.isprintable():
             return text
         seen = clean(text)
@@ -159,10 +185,10 @@ class _Redactor(_Walk):
             return text
         try:
             value = json.loads(text)
+            hidden = self.value(value)
+            return text if hidden is value else json.dumps(hidden, ensure_ascii=False)
         except (ValueError, RecursionError):
-            return text
-        hidden = self.value(value)
-        return text if hidden is value else json.dumps(hidden, ensure_ascii=False)
+            return text  # no JSON, or deeper than anybody reads: the text itself is searched next
 
 
 class _Known(_Walk):
@@ -178,7 +204,10 @@ class _Known(_Walk):
 
     def text(self, text: str) -> str:
         """Hide known secrets of a string."""
-        return self._pattern.sub(self._mark, text) if self._pattern else text
+        if self._pattern is None or len(text) < _SHORTEST:
+            return text
+        hidden = self._pattern.sub(self._mark, text)
+        return text if hidden == text else hidden
 
     def _mark(self, hit: re.Match[str]) -> str:
         kind, shown = self._marks[hit[0]]

@@ -381,3 +381,11 @@ def test_no_secret_of_the_corpus_is_in_any_format(name: str) -> None:
     assert [kind for kind, secret in SECRETS.items() if secret in shown] == []
     assert [secret for _, secret in PLACED if secret in shown] == []
     assert "secrets hidden" in told
+
+
+@pytest.mark.parametrize("depth", [10, 300, 900, 100_000])
+def test_json_within_a_text_may_be_deep(depth: int) -> None:
+    """R145: what is nested too deeply to be looked into is searched as text."""
+    text = "[" * depth + json.dumps({"note": SECRETS["github-token"]}) + "]" * depth
+
+    assert SECRETS["github-token"] not in _agent(text)
