@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import anyio.to_thread
 
@@ -44,6 +44,9 @@ _SLOW: Final = 1 << 20
 _REFERENCE: Final = re.compile(r"sha256:[0-9a-f]{64}\Z")
 MARK: Final = b'"$blob":"sha256:'
 """Stands in every line that refers to something, and in no other: a payload's own is doubled."""
+
+
+T = TypeVar("T")
 
 
 class Blob(NamedTuple):
@@ -139,7 +142,7 @@ async def restored(text: bytes, fetch: Fetch) -> bytes:
     return await _aside(size, _printed, value, found)
 
 
-async def _aside(size: int, do: Callable[..., Any], *given: Any) -> Any:
+async def _aside(size: int, do: Callable[..., T], *given: Any) -> T:
     return await anyio.to_thread.run_sync(do, *given) if size > _SLOW else do(*given)
 
 

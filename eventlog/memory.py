@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from time import time_ns
-from typing import Any
 from uuid import uuid4
 
 import anyio
 
+from eventlog import blobs
 from eventlog.errors import WrongExpectedVersion
 from eventlog.event import (
     GATEWAY,
@@ -21,21 +20,13 @@ from eventlog.event import (
     Span,
     is_session,
     line,
+    parse,
     valid_session_id,
 )
 from eventlog.listing import Listing, listing
-from eventlog.store import Page, SessionRow, check_times
-
-
-@dataclass
-class _Stream:
-    lines: list[bytes] = field(default_factory=list)
-    grown: anyio.Event = field(default_factory=anyio.Event)
-    created: int = 0
-    updated: int = 0
-    order: int = 0
-    title: str | None = None
-    opened: Mapping[str, Any] = field(default_factory=dict)
+from eventlog.paging import put_back, within
+from eventlog.store import Checkpoint, Page, Prunable, SessionRow, check_times
+from eventlog.stream import KEPT, Stream
 
 
 class MemoryStore:
@@ -44,8 +35,9 @@ class MemoryStore:
     def __init__(self, *, clock: Callable[[], int] = time_ns) -> None:
         self._clock = clock
         self._epoch = uuid4().hex
-        self._streams: defaultdict[SessionId, _Stream] = defaultdict(_Stream)
+        self._streams: defaultdict[SessionId, Stream] = defaultdict(Stream)
         self._aliases: defaultdict[str, list[SessionId]] = defaultdict(list)
+        self._blobs: dict[str, bytes] = {}
         self._batches = 0
         self._settled = 0
 
@@ -65,12 +57,16 @@ class MemoryStore:
         """Record *events* in order, all or none."""
         if at is not None:
             check_times(events, at)
+        stored, taken = await blobs.cut_all(list(events))
         stream = self._streams[valid_session_id(session_id)]
-        head = len(stream.lines)
+        head = stream.head
         if expected is not None and expected != head:
             raise WrongExpectedVersion(session_id, expected, head)
         if events:
-            self._extend(session_id, stream, events, at)
+            self._extend(session_id, stream, stored, at)
+        for index, blob in taken:
+            self._blobs[blob.ref] = blob.body
+            stream.refs[blob.ref] = head + 1 + index
         await anyio.lowlevel.checkpoint()
         return Span(Seq(head + 1), Seq(head + len(events)))
 
@@ -81,43 +77,56 @@ class MemoryStore:
         after: int = START,
         limit: int = 512,
         limit_bytes: int | None = None,
+        by_reference: bool = False,
     ) -> Page:
         """Return at most *limit* events that follow *after*."""
         await anyio.lowlevel.checkpoint()
-        known = self._streams.get(valid_session_id(session_id))
-        lines = known.lines if known else []
-        taken: Sequence[bytes] = lines[after : after + limit]
+        stream = self._streams.get(valid_session_id(session_id)) or Stream()
+        start = max(after, stream.floor)
+        taken: Sequence[bytes] = stream.lines[start - stream.floor :][:limit]
         if limit_bytes is not None:
             taken = within(taken, limit_bytes)
-        return Page(
+        page = Page(
             epoch=self._epoch,
-            floor=START,
-            head=Seq(len(lines)),
-            next=Seq(after + len(taken)),
+            floor=Seq(stream.floor),
+            head=Seq(stream.head),
+            next=Seq(start + len(taken)),
             body=b"\n".join(taken),
         )
+        return page if by_reference else await put_back(page, self._fetch, limit_bytes)
+
+    async def read_blob(
+        self, session_id: SessionId, ref: str, *, offset: int = 0, length: int | None = None
+    ) -> blobs.Piece | None:
+        """Return *length* bytes of a large string from *offset* on."""
+        await anyio.lowlevel.checkpoint()
+        known = self._streams.get(valid_session_id(session_id))
+        if known is None or ref not in known.refs:
+            return None
+        body = self._blobs[ref]
+        return blobs.Piece(len(body), body[offset : None if length is None else offset + length])
 
     async def wait(self, session_id: SessionId, *, after: int) -> None:
         """Return once the session's head lies beyond *after*."""
         stream = self._streams[valid_session_id(session_id)]
-        while len(stream.lines) <= after:
+        while stream.head <= after:
             await stream.grown.wait()
 
     async def sessions(self, *, limit: int | None = None) -> Sequence[SessionRow]:
         """Return the sessions, the one of the newest batch first."""
-        known = [key for key, stream in self._streams.items() if stream.lines and is_session(key)]
+        known = [key for key, stream in self._streams.items() if stream.known and is_session(key)]
         known.sort(key=lambda key: -self._streams[key].order)
         return [self._row(key) for key in known[:limit]]
 
     async def session(self, session_id: SessionId) -> SessionRow | None:
         """Return one session's row."""
-        known = session_id in self._streams and self._streams[session_id].lines
+        known = session_id in self._streams and self._streams[session_id].known
         return self._row(session_id) if known else None
 
     async def resolve(self, name: str) -> Sequence[SessionId]:
         """Return every session that *name* is the id or an alias of."""
         key = SessionId(name)
-        own = [key] if key in self._streams and self._streams[key].lines else []
+        own = [key] if key in self._streams and self._streams[key].known else []
         return [*own, *(other for other in self._aliases.get(name, []) if other != name)]
 
     async def unsettled(self) -> Sequence[SessionId]:
@@ -131,15 +140,106 @@ class MemoryStore:
         await anyio.lowlevel.checkpoint()
         self._settled = self._batches
 
+    async def base(self, session_id: SessionId) -> Checkpoint | None:
+        """Return what pruning left of what it removed."""
+        await anyio.lowlevel.checkpoint()
+        known = self._streams.get(session_id)
+        return known.base if known else None
+
+    async def checkpoint(
+        self, session_id: SessionId, kind: str, version: int, *, at: int | None = None
+    ) -> Checkpoint | None:
+        """Return the last state that was kept, at or before *at* and beyond the floor."""
+        await anyio.lowlevel.checkpoint()
+        known = self._streams.get(session_id) or Stream()
+        found = known.kept.get((kind, version), [])
+        return next((one for one in reversed(found) if at is None or one.seq <= at), None)
+
+    async def keep(self, session_id: SessionId, kind: str, state: Checkpoint) -> None:
+        """Keep a fold's state."""
+        await anyio.lowlevel.checkpoint()
+        stream = self._streams[valid_session_id(session_id)]
+        if stream.floor < state.seq <= stream.head:
+            found = stream.kept.setdefault((kind, state.version), [])
+            later = {one.seq: one for one in [*found, state]}
+            found[:] = sorted(later.values(), key=lambda one: one.seq)[-KEPT:]
+
+    async def forget(self) -> None:
+        """Remove every kept state."""
+        await anyio.lowlevel.checkpoint()
+        for stream in self._streams.values():
+            stream.kept.clear()
+
+    async def begin(self, session_id: SessionId, base: Checkpoint, row: SessionRow) -> None:
+        """Let a session that is not known yet begin behind *base*."""
+        await anyio.lowlevel.checkpoint()
+        stream = self._streams[valid_session_id(session_id)]
+        if stream.head:
+            raise WrongExpectedVersion(session_id, START, stream.head)
+        self._batches += 1
+        stream.floor, stream.base, stream.order = base.seq, base, self._batches
+        stream.created, stream.updated = row.created, row.updated
+        stream.title, stream.opened = row.title, row.opened
+
+    async def prunable(
+        self, session_id: SessionId, *, to: int | None = None, before: int | None = None
+    ) -> Prunable:
+        """Return how far a session can be pruned; every event is a batch here."""
+        await anyio.lowlevel.checkpoint()
+        stream = self._streams.get(valid_session_id(session_id)) or Stream()
+        kept = stream.head if to is None else max(stream.floor, min(to, stream.head))
+        lines = stream.lines[: kept - stream.floor]
+        if before is not None:
+            late = (n for n, text in enumerate(lines) if parse(text)["ts"] >= before)
+            lines = lines[: next(late, len(lines))]
+        return Prunable(Seq(stream.floor + len(lines)), len(lines), sum(map(len, lines)))
+
+    async def prune(self, session_id: SessionId, base: Checkpoint) -> None:
+        """Remove a session's events up to *base*, which stays in their place."""
+        await anyio.lowlevel.checkpoint()
+        stream = self._streams[valid_session_id(session_id)]
+        if base.seq > stream.head:
+            raise ValueError(f"{base.seq} is beyond the head, {stream.head}")
+        if base.seq <= stream.floor:
+            return
+        stream.lines = stream.lines[base.seq - stream.floor :]
+        stream.floor, stream.base = base.seq, base
+        stream.kept = {
+            key: [one for one in found if one.seq > base.seq] for key, found in stream.kept.items()
+        }
+        stream.refs = {ref: last for ref, last in stream.refs.items() if last > base.seq}
+        self._collect()
+
+    async def delete(self, session_id: SessionId) -> bool:
+        """Remove everything of a session but where its numbering stands."""
+        await anyio.lowlevel.checkpoint()
+        known = self._streams.get(valid_session_id(session_id))
+        if known is None or not known.known:
+            return False
+        known.clear()
+        for found in self._aliases.values():
+            if session_id in found:
+                found.remove(session_id)
+        self._collect()
+        return True
+
+    def _collect(self) -> None:
+        """Remove what nothing refers to any more."""
+        alive = {ref for stream in self._streams.values() for ref in stream.refs}
+        self._blobs = {ref: body for ref, body in self._blobs.items() if ref in alive}
+
+    async def _fetch(self, ref: str) -> bytes | None:
+        return self._blobs.get(ref)
+
     def _extend(
         self,
         session_id: SessionId,
-        stream: _Stream,
+        stream: Stream,
         events: Sequence[Event],
         at: Sequence[int] | None,
     ) -> None:
         times = at or [self._clock() // 1000] * len(events)
-        head = len(stream.lines)
+        head = stream.head
         stream.lines += map(line, range(head + 1, head + 1 + len(events)), times, events)
         stream.created = stream.created if head else times[0]
         stream.updated = times[-1]
@@ -150,7 +250,7 @@ class MemoryStore:
         stream.grown.set()
         stream.grown = anyio.Event()
 
-    def _list(self, session_id: SessionId, stream: _Stream, found: Listing) -> None:
+    def _list(self, session_id: SessionId, stream: Stream, found: Listing) -> None:
         if found.title is not None:
             stream.title = found.title or None
         stream.opened = stream.opened or found.opened or {}
@@ -164,18 +264,8 @@ class MemoryStore:
             id=key,
             created=stream.created,
             updated=stream.updated,
-            floor=START,
-            head=Seq(len(stream.lines)),
+            floor=Seq(stream.floor),
+            head=Seq(stream.head),
             title=stream.title,
             opened=stream.opened,
         )
-
-
-def within(lines: Sequence[bytes], limit_bytes: int) -> Sequence[bytes]:
-    """Return the first of *lines* that fit *limit_bytes* together, and at least one."""
-    total = 0
-    for index, text in enumerate(lines):
-        total += len(text) + 1
-        if total > limit_bytes and index:
-            return lines[:index]
-    return lines

@@ -1,5 +1,7 @@
 """The port to a log: append, read, wait. Everything else is built from these three.
 
+Small ports beside it: the list of sessions, states of a fold that are kept, and what is removed.
+
 Above this module: `subscribe`, the gateway, replay. Below it: one adapter per technology, each
 of which passes `eventlog.conformance`.
 """
@@ -8,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from eventlog.blobs import Piece
 from eventlog.event import START, Envelope, Event, Seq, SessionId, Span, parse
 
 
@@ -56,6 +59,26 @@ class SessionRow:
     """The payload of the session's first `session.opened`, or empty."""
 
 
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A fold of a session's first *seq* events, as its maker wrote it: bytes to the log.
+
+    *body* is the JSON text of an object; *version* is the maker's.
+    """
+
+    seq: Seq
+    version: int
+    body: bytes
+
+
+class Prunable(NamedTuple):
+    """What a prune would remove of a session: all up to *seq*; *size* in stored bytes."""
+
+    seq: Seq
+    events: int
+    size: int
+
+
 class EventSource(Protocol):
     """A log that can be read."""
 
@@ -71,16 +94,33 @@ class EventSource(Protocol):
         after: int = START,
         limit: int = 512,
         limit_bytes: int | None = None,
+        by_reference: bool = False,
     ) -> Page:
         """Return at most *limit* events that follow *after*, fewer if *limit_bytes* are full.
 
         There is at least one event in the page if there is one to read. Every event in it is
-        durable. An unknown session gives an empty page with head 0.
+        durable. An unknown session gives an empty page with head 0. With *by_reference* the
+        lines are as they are stored; else large strings are put back (P-34), and what is then
+        too much for one page comes in the next.
         """
         ...
 
     async def wait(self, session_id: SessionId, *, after: int) -> None:
         """Return once the session's head lies beyond *after*. It may also return for nothing."""
+        ...
+
+
+class Contents(Protocol):
+    """Large strings, by reference (P-34)."""
+
+    async def read_blob(
+        self, session_id: SessionId, ref: str, *, offset: int = 0, length: int | None = None
+    ) -> Piece | None:
+        """Return *length* bytes of a large string from *offset* on, or all that follows (P-34).
+
+        None if the session refers to no such thing. A whole one has been checked against its
+        hash; one that does not fit it any more is None, too.
+        """
         ...
 
 
@@ -127,12 +167,72 @@ class Catalogue(Protocol):
         ...
 
 
-class LogReader(EventSource, Catalogue, Protocol):
+class Checkpoints(Protocol):
+    """States of folds, so that opening a session does not depend on its length (S-14)."""
+
+    async def base(self, session_id: SessionId) -> Checkpoint | None:
+        """Return what pruning left of what it removed: the fold at the floor. It is no cache."""
+        ...
+
+    async def checkpoint(
+        self, session_id: SessionId, kind: str, version: int, *, at: int | None = None
+    ) -> Checkpoint | None:
+        """Return the last one that was kept, at or before *at* and beyond the floor."""
+        ...
+
+
+class LogReader(EventSource, Contents, Catalogue, Checkpoints, Protocol):
     """A whole log that is only read: what `hermes-replay` runs on."""
 
 
-class Log(EventStore, Catalogue, Protocol):
+class Retention(Protocol):
+    """What may be removed from a log, and what has to stay in its place (S-10)."""
+
+    async def prunable(
+        self, session_id: SessionId, *, to: int | None = None, before: int | None = None
+    ) -> Prunable:
+        """Return how far a session can be pruned: up to *to*, and no event of *before* (µs) or after.
+
+        A batch stays if any part of it has to. Where there is nothing, *seq* is the floor.
+        """
+        ...
+
+    async def prune(self, session_id: SessionId, base: Checkpoint) -> None:
+        """Remove a session's events up to *base*, which stays in their place.
+
+        Raises:
+            ValueError: *base* is not where a batch ends, as `prunable` says.
+
+        """
+        ...
+
+    async def delete(self, session_id: SessionId) -> bool:
+        """Remove everything of a session; return whether there was anything.
+
+        Its id stays, so that its numbering continues and no number is used twice (P-20a).
+        """
+        ...
+
+
+class Log(EventStore, Contents, Catalogue, Checkpoints, Retention, Protocol):
     """A whole log: what `hermes-gateway serve` runs on."""
+
+    async def keep(self, session_id: SessionId, kind: str, state: Checkpoint) -> None:
+        """Keep a fold's state; older ones of its kind may go, but for one (S-14)."""
+        ...
+
+    async def forget(self) -> None:
+        """Remove every kept state; no answer changes by it."""
+        ...
+
+    async def begin(self, session_id: SessionId, base: Checkpoint, row: SessionRow) -> None:
+        """Let a session that is not known yet begin behind *base*, as *row* says (import).
+
+        Raises:
+            WrongExpectedVersion: it is known.
+
+        """
+        ...
 
     async def unsettled(self) -> Sequence[SessionId]:
         """Return the sessions that grew since the log was last settled, never `@gateway`.

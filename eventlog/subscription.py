@@ -28,6 +28,7 @@ async def subscribe(
     after: int = START,
     limit: int = 512,
     limit_bytes: int | None = 65_536,
+    by_reference: bool = False,
 ) -> AsyncGenerator[Page | CaughtUp, None]:
     """Yield every page that follows *after*, for ever, with one `CaughtUp` where history ends.
 
@@ -38,7 +39,13 @@ async def subscribe(
     cursor = Seq(after)
     caught_up = False
     while True:
-        page = await source.read(session_id, after=cursor, limit=limit, limit_bytes=limit_bytes)
+        page = await source.read(
+            session_id,
+            after=cursor,
+            limit=limit,
+            limit_bytes=limit_bytes,
+            by_reference=by_reference,
+        )
         if not page.continues(cursor):
             raise HistoryTruncated(session_id, cursor, page.floor, page.head)
         if page.body:

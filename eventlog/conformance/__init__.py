@@ -7,7 +7,7 @@ docstring of a promise says what is promised and by whose rule.
 Needs `hypothesis`; nothing else in this package does, and nothing imports this one.
 """
 
-from eventlog.conformance import appending, cataloguing, following, reading
+from eventlog.conformance import appending, cataloguing, following, reading, removing, storing
 from eventlog.conformance.machine import Reconnecting
 from eventlog.conformance.opening import Open, Promise
 
@@ -16,6 +16,8 @@ PROMISES: tuple[Promise, ...] = (
     *reading.PROMISES,
     *following.PROMISES,
     *cataloguing.PROMISES,
+    *storing.PROMISES,
+    *removing.PROMISES,
 )
 
 __all__ = ["PROMISES", "Open", "Promise", "Reconnecting"]

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from eventlog.event import Event, line
 from eventlog.sqlite.checksum import Checksum
+from eventlog.sqlite.packing import unpacked
 
 MAX_EVENTS: Final = 256
 MAX_BYTES: Final = 256 * 1024
@@ -18,6 +19,9 @@ MAX_BYTES: Final = 256 * 1024
 
 LINES: Final = 0
 """The codec of a body that is the log's lines as they are."""
+
+PACKED: Final = 1
+"""The codec of a body that is compressed lines (S-11)."""
 
 
 class Batch(NamedTuple):
@@ -66,19 +70,21 @@ class Sealer:
 
     def seal(self, first: int, times: Sequence[int], lines: Sequence[bytes]) -> Iterator[Batch]:
         """Yield *lines*, the first of which has the number *first*, as batches."""
-        for start, end in _parts(lines):
+        for start, end, body in _bodies(lines):
             begin, last, ts = first + start, first + end - 1, times[end - 1]
-            body = b"\n".join(lines[start:end])
             yield Batch(begin, last, ts, LINES, self._crc(begin, last, ts, LINES, body), body)
 
     def intact(self, batch: Batch) -> bool:
-        """Whether *batch* holds what was once written: one line for each of its numbers."""
+        """Whether *batch* holds what was once written."""
+        return self.text(batch) is not None
+
+    def text(self, batch: Batch) -> bytes | None:
+        """Return the lines of *batch*, one for each of its numbers; None if it is damaged."""
         first, last, ts, codec, crc, body = batch
-        return (
-            codec == LINES
-            and crc == self._crc(first, last, ts, codec, body)
-            and body.count(b"\n") == last - first
-        )
+        if crc != self._crc(first, last, ts, codec, body):
+            return None
+        text = body if codec == LINES else unpacked(body) if codec == PACKED else None
+        return text if text is not None and text.count(b"\n") == last - first else None
 
     def runs(self, batches: Iterable[tuple[Batch, int | None]], after: int) -> Iterator[Run]:
         """Yield what is to be read after *after*: whole batches, and a gap for what is lost.
@@ -88,10 +94,10 @@ class Sealer:
         """
         due = after + 1
         for batch, following in batches:
-            if self.intact(batch):
+            if (text := self.text(batch)) is not None:
                 if batch.first > due:
                     yield _gap(due, batch.first - 1, batch.ts, "missing")
-                yield Run(batch.first, batch.last, batch.body)
+                yield Run(batch.first, batch.last, text)
                 due = batch.last + 1
             elif (last := batch.last if following is None else following - 1) >= due:
                 # what it says of itself cannot be believed; what its neighbours say can
@@ -109,6 +115,16 @@ class Sealer:
 def _gap(first: int, last: int, ts: int, reason: str) -> Run:
     event = Event.of("log.gap", {"first": first, "last": last, "reason": reason})
     return Run(first, last, line(last, ts, event), reason)
+
+
+def _bodies(lines: Sequence[bytes]) -> Iterator[tuple[int, int, bytes]]:
+    """Yield from where to where each batch goes, and its body."""
+    whole = b"\n".join(lines) if len(lines) <= MAX_EVENTS else None
+    if whole is not None and len(whole) < MAX_BYTES:  # nearly always
+        yield 0, len(lines), whole
+        return
+    for start, end in _parts(lines):
+        yield start, end, b"\n".join(lines[start:end])
 
 
 def _parts(lines: Sequence[bytes]) -> Iterator[tuple[int, int]]:

@@ -17,19 +17,23 @@ from eventlog.store import SessionRow
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ROWS: Final = """
-    select key, created, newest.ts, floor, newest.last, title, meta
-    from session join batch as newest on newest.id = (
+    select key, created, coalesce(newest.ts, last_ts), floor, coalesce(newest.last, floor),
+        title, meta
+    from session left join batch as newest on newest.id = (
         select id from batch where session = session.id order by first desc limit 1)
 """
+_THERE: Final = "(newest.id is not null or (floor > 0 and not deleted))"
+"""A session has events, or had some that left a base (S-10); else its row is a tombstone."""
 _STAND_INS: Final = f"imp-{'[0-9a-f]' * 12}-0"
 """Those who stand for `@gateway` in an import, as a GLOB (`is_session`)."""
 _LIST: Final = f"""{_ROWS}
-    where key is not ? and key not glob '{_STAND_INS}' order by newest.id desc limit ?
+    where {_THERE} and key is not ? and key not glob '{_STAND_INS}'
+    order by coalesce(newest.id, last_batch) desc limit ?
 """
-_ONE: Final = f"{_ROWS} where key = ?"
+_ONE: Final = f"{_ROWS} where {_THERE} and key = ?"
 _RESOLVE: Final = """
-    select key from session where key = :name and exists (
-        select 1 from batch where session = session.id)
+    select key from session where key = :name and ((floor > 0 and not deleted)
+        or exists (select 1 from batch where session = session.id))
     union all
     select * from (
         select distinct key from alias join session on session.id = alias.session

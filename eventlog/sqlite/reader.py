@@ -13,16 +13,17 @@ from typing import Final, NamedTuple, Self
 import aiosqlite
 import anyio
 
+from eventlog.blobs import Piece
 from eventlog.errors import LogUnavailable
 from eventlog.event import START, Seq, SessionId, valid_session_id
-from eventlog.memory import within
-from eventlog.sqlite import catalogue, schema
+from eventlog.paging import put_back, within
+from eventlog.sqlite import catalogue, contents, files, keeping, schema
 from eventlog.sqlite.batch import Batch, Run, Sealer
 from eventlog.sqlite.checksum import ALGORITHMS, Checksum
 from eventlog.sqlite.faults import translated
 from eventlog.sqlite.files import database
 from eventlog.sqlite.verification import Damage, damages
-from eventlog.store import Page, SessionRow
+from eventlog.store import Checkpoint, Page, SessionRow
 
 _POLL: Final = 0.05
 """Seconds between two looks at whether another process has committed (S-4)."""
@@ -79,11 +80,18 @@ class SqliteReader:
 
         Raises:
             LogUnavailable: there is none, or it cannot be read.
+            LogBusy: it has an earlier schema, and another process writes it.
             ForeignDatabase: the file is not a log.
             NewerSchema: a later version of this program wrote it.
 
         """
         file = await anyio.to_thread.run_sync(database, path)
+        with translated(file):
+            older = await anyio.to_thread.run_sync(schema.is_older, file)
+        if older:
+            async with files.locked(file):
+                with translated(file):
+                    await anyio.to_thread.run_sync(schema.bring_up, file)
         async with schema.connection(file, schema.for_reading) as connection:
             yield cls(await identified(file, connection))
 
@@ -104,8 +112,15 @@ class SqliteReader:
         after: int = START,
         limit: int = 512,
         limit_bytes: int | None = None,
+        by_reference: bool = False,
     ) -> Page:
         """Return at most *limit* events that follow *after*."""
+        page = await self._page(session_id, after, limit, limit_bytes)
+        return page if by_reference else await put_back(page, self._fetch, limit_bytes)
+
+    async def _page(
+        self, session_id: SessionId, after: int, limit: int, limit_bytes: int | None
+    ) -> Page:
         room = _ENOUGH if limit_bytes is None else limit_bytes
         where = {
             "key": valid_session_id(session_id),
@@ -123,6 +138,33 @@ class SqliteReader:
         cursor, body = _cut(runs, max(after, floor), limit, room)
         head = floor if head is None else head
         return Page(self._epoch, Seq(floor), Seq(head), Seq(cursor), body)
+
+    async def read_blob(
+        self, session_id: SessionId, ref: str, *, offset: int = 0, length: int | None = None
+    ) -> Piece | None:
+        """Return *length* bytes of a large string from *offset* on."""
+        with translated(self._path):
+            return await contents.piece(
+                self._reader, valid_session_id(session_id), ref, offset, length
+            )
+
+    async def _fetch(self, ref: str) -> bytes | None:
+        with translated(self._path):
+            return await contents.whole(self._reader, ref)
+
+    async def base(self, session_id: SessionId) -> Checkpoint | None:
+        """Return what pruning left of what it removed."""
+        with translated(self._path):
+            return await keeping.base(self._reader, self._checksum, session_id)
+
+    async def checkpoint(
+        self, session_id: SessionId, kind: str, version: int, *, at: int | None = None
+    ) -> Checkpoint | None:
+        """Return the last state that was kept, at or before *at* and beyond the floor."""
+        with translated(self._path):
+            return await keeping.checkpoint(
+                self._reader, self._checksum, session_id, (kind, version, at)
+            )
 
     async def wait(self, session_id: SessionId, *, after: int) -> None:
         """Return once the session's head lies beyond *after*."""

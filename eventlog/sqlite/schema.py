@@ -23,9 +23,7 @@ from eventlog.errors import ForeignDatabase, LogUnavailable, NewerSchema
 from eventlog.sqlite import files
 from eventlog.sqlite.checksum import PREFERRED
 from eventlog.sqlite.faults import translated
-
-VERSION: Final = 1
-"""What schema.sql makes; in the file as `user_version`."""
+from eventlog.sqlite.migration import VERSION, migrate
 
 APPLICATION: Final = 0x4852_4C47
 """Marks a file as a log of ours (`HRLG`); in the file as `application_id`."""
@@ -59,7 +57,9 @@ async def connection(
 
 async def on_connection(opened: aiosqlite.Connection, do: Callable[[sqlite3.Connection], T]) -> T:
     """Run *do* with the connection itself, in its thread: several calls in one go."""
-    result: T = await opened._execute(lambda: do(opened._conn))  # noqa: SLF001 - no other way
+    result: T = await opened._execute(  # type: ignore[no-untyped-call]  # noqa: SLF001 - no other way
+        lambda: do(opened._conn)  # noqa: SLF001
+    )
     return result
 
 
@@ -74,8 +74,7 @@ def for_reading(path: Path) -> sqlite3.Connection:
     """
     if not path.is_file() or path.stat().st_size == 0:
         raise LogUnavailable(str(path), "there is no log here")
-    _check(path, "mode=ro&immutable=1")  # leaves no trace beside a file that is not ours
-    _check(path, "mode=ro")  # what has not been moved out of the WAL yet counts too
+    _version(path)
     return _set_up(_connect(path, "mode=ro"), _execute("pragma busy_timeout=5000"))
 
 
@@ -98,9 +97,21 @@ def for_writing(path: Path) -> sqlite3.Connection:
     return _set_up(
         _connect(path, "mode=rw"),
         _execute("pragma busy_timeout=5000", "pragma journal_mode=wal", "pragma secure_delete=on"),
+        lambda database: migrate(database, path),
         partial(_reserve, path.with_name(f"{path.name}-wal")),
         _execute("pragma synchronous=full", f"pragma wal_autocheckpoint={_WAL_PAGES}"),
     )
+
+
+def is_older(path: Path) -> bool:
+    """Whether there is a log at *path* that an earlier version made."""
+    return path.is_file() and path.stat().st_size > 0 and _version(path) < VERSION
+
+
+def bring_up(path: Path) -> None:
+    """Migrate the log at *path* for those who only read it; the caller holds the lock."""
+    with closing(_connect(path, "mode=rw")) as database:
+        migrate(database, path)
 
 
 def _reserve(wal: Path, database: sqlite3.Connection) -> None:
@@ -143,7 +154,13 @@ def _make(path: Path) -> None:
     files.sync_folder(path.parent)
 
 
-def _check(path: Path, mode: str) -> None:
+def _version(path: Path) -> int:
+    """Return the version of the schema of the log that is at *path*, and has to be one."""
+    _check(path, "mode=ro&immutable=1")  # leaves no trace beside a file that is not ours
+    return _check(path, "mode=ro")  # what has not been moved out of the WAL yet counts too
+
+
+def _check(path: Path, mode: str) -> int:
     with closing(_connect(path, mode)) as database:
         (application,) = database.execute("pragma application_id").fetchone()
         (version,) = database.execute("pragma user_version").fetchone()
@@ -151,6 +168,7 @@ def _check(path: Path, mode: str) -> None:
         raise ForeignDatabase(str(path), "it is another program's SQLite database")
     if version > VERSION:
         raise NewerSchema(str(path), version, VERSION)
+    return int(version)
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:

@@ -1,4 +1,4 @@
--- The whole log. `batch` is the truth; the rest is derived from it, or a cache, or yet to be used.
+-- The whole log. `batch`, `base` and `blob` are the truth; the rest is derived, or a cache.
 -- `auto_vacuum` has to be set before the first table; `secure_delete` belongs to a connection.
 
 create table meta(
@@ -13,7 +13,9 @@ create table session(
     floor   integer not null default 0,              -- pruned up to and including this seq
     deleted integer not null default 0,              -- 1: a tombstone, so that no number is reused
     title   text,
-    meta    blob                                     -- payload of the first session.opened
+    meta    blob,                                    -- payload of the first session.opened
+    last_ts    integer not null default 0,           -- ts and id of the last batch that was pruned:
+    last_batch integer not null default 0            -- what a list shows if none is left
 ) strict;
 
 create table alias(
@@ -67,6 +69,8 @@ create table blob_ref(
     last    integer,                                 -- the last seq that refers to it
     primary key(session, hash)
 ) strict, without rowid;
+
+create index blob_ref_by_hash on blob_ref(hash);
 
 -- The last line of defence: whatever the program believes, no hole and no number twice (S-1).
 create trigger gapless before insert on batch

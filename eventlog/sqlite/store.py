@@ -7,19 +7,22 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from time import time_ns
 from typing import Self
 
 import anyio
 
-from eventlog.event import Event, SessionId, Span
-from eventlog.sqlite import catalogue, files, schema
+from eventlog import codec
+from eventlog.blobs import Blob, cut_all, is_large
+from eventlog.event import Event, SessionId, Span, valid_session_id
+from eventlog.sqlite import catalogue, files, keeping, pruning, schema
 from eventlog.sqlite.faults import translated
 from eventlog.sqlite.heads import Heads, Stream
 from eventlog.sqlite.reader import Opened, SqliteReader, identified
 from eventlog.sqlite.writer import Writer
-from eventlog.store import check_times
+from eventlog.store import Checkpoint, Prunable, SessionRow, check_times
 
 _SETTLE = "update meta set value = coalesce((select max(id) from batch), 0) where key = 'settled'"
 
@@ -84,7 +87,10 @@ class SqliteStore(SqliteReader):
         stream = self._heads.known(session_id)
         if stream is None:
             stream = await self._stream(session_id)
-        return await self._writer.submit(stream, events, expected=expected, at=at)
+        taken: Sequence[tuple[int, Blob]] = ()
+        if any(map(is_large, events)):
+            events, taken = await cut_all(list(events))
+        return await self._writer.submit(stream, events, expected=expected, at=at, blobs=taken)
 
     async def wait(self, session_id: SessionId, *, after: int) -> None:
         """Return once the session's head lies beyond *after*."""
@@ -93,6 +99,49 @@ class SqliteStore(SqliteReader):
             if self._writer.closed:
                 self._writer.check()
             await stream.grow()
+
+    async def keep(self, session_id: SessionId, kind: str, state: Checkpoint) -> None:
+        """Keep a fold's state."""
+        await self._writer.work(
+            lambda one: keeping.keep(one, self._checksum, session_id, kind, state)
+        )
+
+    async def forget(self) -> None:
+        """Remove every kept state."""
+        await self._writer.execute("delete from checkpoint")
+
+    async def begin(self, session_id: SessionId, base: Checkpoint, row: SessionRow) -> None:
+        """Let a session that is not known yet begin behind *base*."""
+        stream = await self._stream(session_id)
+        named, meta = replace(row, id=session_id), codec.dumps(row.opened)
+        await self._writer.work(lambda one: pruning.begin(one, self._checksum, base, named, meta))
+        stream.head = stream.assigned = base.seq
+        stream.listed = True
+
+    async def prunable(
+        self, session_id: SessionId, *, to: int | None = None, before: int | None = None
+    ) -> Prunable:
+        """Return how far a session can be pruned; the time of a batch is its last event's."""
+        with translated(self._path):
+            return await pruning.prunable(self._reader, valid_session_id(session_id), to, before)
+
+    async def prune(self, session_id: SessionId, base: Checkpoint) -> None:
+        """Remove a session's events up to *base*, which stays in their place."""
+        key = valid_session_id(session_id)
+        await self._writer.work(lambda one: pruning.prune(one, self._checksum, key, base))
+        await self._give_back()
+
+    async def delete(self, session_id: SessionId) -> bool:
+        """Remove everything of a session; return whether there was anything."""
+        key = valid_session_id(session_id)
+        found = await self._writer.work(lambda one: pruning.delete(one, key))
+        await self._give_back()
+        return found
+
+    async def _give_back(self) -> None:
+        """Make the file as short as it can be."""
+        while await self._writer.work(pruning.give_back, together=False):
+            pass
 
     async def unsettled(self) -> Sequence[SessionId]:
         """Return the sessions that grew since the log was last settled, never `@gateway`."""

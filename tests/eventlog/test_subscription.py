@@ -46,8 +46,15 @@ class Sly(MemoryStore):
         after: int = 0,
         limit: int = 512,
         limit_bytes: int | None = None,
+        by_reference: bool = False,
     ) -> Page:
-        page = await super().read(session_id, after=after, limit=limit, limit_bytes=limit_bytes)
+        page = await super().read(
+            session_id,
+            after=after,
+            limit=limit,
+            limit_bytes=limit_bytes,
+            by_reference=by_reference,
+        )
         if after == page.head:
             await self.sneak()
         return page
@@ -114,8 +121,15 @@ async def test_a_pruned_history_is_not_passed_over() -> None:
             after: int = 0,
             limit: int = 512,
             limit_bytes: int | None = None,
+            by_reference: bool = False,
         ) -> Page:
-            page = await super().read(session_id, after=after, limit=limit, limit_bytes=limit_bytes)
+            page = await super().read(
+                session_id,
+                after=after,
+                limit=limit,
+                limit_bytes=limit_bytes,
+                by_reference=by_reference,
+            )
             return replace(page, floor=Seq(5))
 
     log = Pruned()

@@ -22,6 +22,7 @@ from eventlog import (
     SqliteReader,
     SqliteStore,
 )
+from eventlog.sqlite.migration import VERSION
 
 pytestmark = pytest.mark.anyio
 
@@ -94,7 +95,7 @@ async def test_a_later_schema_is_refused_and_untouched(
         with pytest.raises(NewerSchema) as error:
             async with kind.open(path):
                 pass
-        assert (error.value.found, error.value.known) == (7, 1)
+        assert (error.value.found, error.value.known) == (7, VERSION)
         assert path.read_bytes() == before
 
 
@@ -137,7 +138,7 @@ async def test_the_file_is_what_the_plan_says(tmp_path: Path) -> None:
     assert settings == {
         "auto_vacuum": 2,  # incremental
         "journal_mode": "wal",
-        "user_version": 1,
+        "user_version": VERSION,
         "application_id": 0x48524C47,
     }
 

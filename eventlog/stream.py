@@ -1,0 +1,51 @@
+"""One session as the reference adapter has it.
+
+Above this module: `memory`. Below it: `store`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import anyio
+
+from eventlog.store import Checkpoint
+
+KEPT: Final = 2
+"""States of a kind that are kept for a session; the last but one serves those who look back."""
+
+
+@dataclass
+class Stream:
+    """What a session holds."""
+
+    lines: list[bytes] = field(default_factory=list)
+    """Those beyond the floor."""
+    floor: int = 0
+    base: Checkpoint | None = None
+    refs: dict[str, int] = field(default_factory=dict)
+    """What is referred to, and by which event last."""
+    kept: dict[tuple[str, int], list[Checkpoint]] = field(default_factory=dict)
+    grown: anyio.Event = field(default_factory=anyio.Event)
+    created: int = 0
+    updated: int = 0
+    order: int = 0
+    title: str | None = None
+    opened: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def head(self) -> int:
+        """The number of the last event."""
+        return self.floor + len(self.lines)
+
+    def clear(self) -> None:
+        """Leave nothing but the number of the last event."""
+        self.floor, self.lines, self.base = self.head, [], None
+        self.refs, self.kept, self.title, self.opened = {}, {}, None, {}
+
+    @property
+    def known(self) -> bool:
+        """Whether anything is there, or was there and left a base."""
+        return bool(self.lines) or self.base is not None
