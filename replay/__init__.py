@@ -43,9 +43,12 @@ from replay.pieces import (
 )
 from replay.recordings import Flaw, Recording, Recordings, holds_no_session, read_recordings
 from replay.render import (
+    COMPACT,
     DEFAULT,
+    FULL,
     PROFILES,
     SNAPSHOT,
+    TIMELINE,
     Profile,
     Renderer,
     TextOptions,
@@ -64,11 +67,14 @@ from replay.transcript import (
 )
 
 __all__ = [
+    "COMPACT",
     "DEFAULT",
     "EMPTY",
     "FOLD_VERSION",
+    "FULL",
     "PROFILES",
     "SNAPSHOT",
+    "TIMELINE",
     "Agent",
     "AnyEntry",
     "Ask",

@@ -49,6 +49,11 @@ class Fold:
         """The last record folded."""
         return self._draft.seq
 
+    @property
+    def counted(self) -> int:
+        """How many records so far are counted and not shown."""
+        return sum(self._draft.ephemeral.values())
+
     def apply(self, record: Envelope) -> None:
         """Fold one record. Never raises for what a record says."""
         draft = self._draft

@@ -47,6 +47,7 @@ from replay.render.order import in_order
 from replay.render.runs import Run, Shown, in_runs, run_passage, silence
 from replay.render.scene import Scene
 from replay.render.speech import agent_passage, plan_passage, thought_passage, user_passage
+from replay.render.timeline import timeline_passage
 from replay.render.tools import tool_passage
 from replay.transcript import Transcript, Turn
 
@@ -116,6 +117,8 @@ def _passage(shown: Shown | Run, scene: Scene) -> Passage:
 
 
 def _numbered(entry: AnyEntry, scene: Scene) -> Passage:
+    if scene.layout.options.profile.records and isinstance(entry, Unknown):
+        return timeline_passage(entry, scene)
     passage = _PASSAGES[type(entry)](entry, scene)
     options = scene.layout.options
     if entry.superseded and passage.lines:

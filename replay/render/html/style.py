@@ -32,7 +32,7 @@ html { scroll-padding-top: 3.5rem; -webkit-text-size-adjust: 100%; }
 body {
   margin: 0; background: var(--page); color: var(--text);
   font: 16px/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif;
-  overflow-wrap: break-word;
+  overflow-wrap: anywhere;
 }
 main { max-width: 54rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; }
 main + main { border-top: 1px solid var(--line); }
@@ -85,8 +85,8 @@ h2::after { content: ""; flex: 1; min-width: 2rem; border-top: 1px solid var(--l
 .card:target { outline: 2px solid var(--accent); outline-offset: 3px; }
 .head { display: flex; align-items: baseline; gap: .5rem; min-width: 0; }
 .head .icon { align-self: baseline; translate: 0 .15em; color: var(--dim); }
-.head .label { font-weight: 600; white-space: nowrap; }
-.head .subject { min-width: 0; }
+.head .label { font-weight: 600; flex: 0 0 auto; max-width: 100%; }
+.head .subject { min-width: 0; flex: 0 1 auto; }
 .head .facts { flex: none; max-width: 55%; }
 .anchor { margin-left: auto; flex: none; color: var(--dim); font: .75rem/1 var(--mono); opacity: .45; padding: .2rem 0 .2rem .4rem; }
 .card:hover .anchor, .anchor:focus-visible { opacity: 1; }
@@ -187,7 +187,10 @@ footer { margin-top: 2.5rem; padding-top: .75rem; border-top: 1px solid var(--li
   main { padding: 1rem .9rem 3rem; }
   .filters { padding: .5rem .9rem; gap: .15rem .9rem; }
   h1 { font-size: 1.375rem; }
-  .head { flex-wrap: wrap; gap: .1rem .45rem; }
+  .head { flex-wrap: wrap; gap: .1rem .45rem; position: relative; padding-right: 3rem; }
+  .card:is(.tool, .thought, .subagent) > .head { padding-right: 3.4rem; }
+  .anchor { position: absolute; right: 0; top: .3rem; }
+  .card:is(.tool, .thought, .subagent) > .head > .anchor { right: .75rem; top: .6rem; }
   .head .facts { max-width: 100%; }
   .card.tool > .head > .subject { flex-basis: 100%; order: 5; }
   .card:is(.tool, .thought, .subagent) > .body { padding-left: .75rem; }
