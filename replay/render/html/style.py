@@ -189,7 +189,7 @@ footer { margin-top: 2.5rem; padding-top: .75rem; border-top: 1px solid var(--li
   h1 { font-size: 1.375rem; }
   .head { flex-wrap: wrap; gap: .1rem .45rem; position: relative; padding-right: 3rem; }
   .card:is(.tool, .thought, .subagent) > .head { padding-right: 3.4rem; }
-  .anchor { position: absolute; right: 0; top: .3rem; }
+  .anchor { position: absolute; right: 0; top: .15rem; }
   .card:is(.tool, .thought, .subagent) > .head > .anchor { right: .75rem; top: .6rem; }
   .head .facts { max-width: 100%; }
   .card.tool > .head > .subject { flex-basis: 100%; order: 5; }
