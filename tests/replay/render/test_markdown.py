@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from eventlog import parse
+from replay import fold
 from replay.entries import Agent, Ask, Thought, Tool, User
 from replay.pieces import Block, Excerpt, Option, Question, ToolContent
 from replay.render import SNAPSHOT, TextOptions
@@ -22,6 +25,8 @@ from replay.transcript import Transcript, Turn
 from tests.replay.render.hostile import HOSTILE, session
 
 Make = Callable[..., Any]
+
+EXAMPLES = Path(__file__).parent / "examples"
 
 OURS = {"a", "p", "b", "code", "details", "summary"}
 MADE = {
@@ -90,6 +95,15 @@ def _assert_harmless(markdown: str) -> Tags:
         assert set(attributes) <= {"id", "href", "open", "class", "title", "style", "start"}
     assert page.depth == []
     return page
+
+
+@pytest.mark.parametrize(("name", "session_id"), [("a", "s-7f3c2a"), ("b", "s-b81e04")])
+def test_example(name: str, session_id: str) -> None:
+    """Render, rule 9: the sessions of examples A and B as Markdown, whole."""
+    lines = (EXAMPLES / f"{name}.jsonl").read_bytes().splitlines()
+    page = render_markdown([fold(Transcript(session=session_id), map(parse, lines))], TextOptions())
+
+    assert page == (EXAMPLES / f"{name}.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("text", HOSTILE)
