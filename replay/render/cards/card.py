@@ -90,8 +90,6 @@ class Card:
     subject: str = ""
     facts: Sequence[str | None] = ()
     parts: Sequence[Part] = ()
-    quiet: bool = False
-    """The parts are counted, not shown, where room is short."""
 
     @property
     def told(self) -> list[str]:

@@ -20,7 +20,6 @@ from replay.render.scene import Scene
 from replay.render.tools import (
     error_of,
     inputs_of,
-    is_quiet,
     output_of,
     rest_of,
     tool_facts,
@@ -45,7 +44,6 @@ def tool_card(tool: Tool, scene: Scene) -> Card:
         subject=clean_line(subject_of(tool, cwd)),
         facts=tool_facts(tool, scene, diffs, output),
         parts=tuple(_parts(tool, scene, diffs, output)),
-        quiet=is_quiet(tool, scene.layout),
     )
 
 
