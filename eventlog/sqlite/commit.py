@@ -1,33 +1,26 @@
 """One transaction: the appends that it holds, numbered, and the statements that record them.
 
-Above this module: `writer`. Below it: `batch`, `heads`, `intake`.
+Above this module: `writer`. Below it: `batch`, `heads`, `intake`, `transaction`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
-from typing import Any, Final, NamedTuple
+from functools import lru_cache
+from itertools import chain, islice
+from typing import Any, Final
 
 from eventlog import codec
 from eventlog.blobs import Blob, hash_of
 from eventlog.errors import WrongExpectedVersion
-from eventlog.event import Seq, Span, line
+from eventlog.event import Span, line
 from eventlog.listing import Listing
 from eventlog.sqlite.batch import Sealer
 from eventlog.sqlite.checksum import Checksum
 from eventlog.sqlite.heads import Stream
 from eventlog.sqlite.intake import Pending
-
-
-class Statement(NamedTuple):
-    """Something to execute; with *many*, once for each item of *parameters*, in one call."""
-
-    sql: str
-    parameters: Sequence[Any] = ()
-    many: bool = False
-
+from eventlog.sqlite.transaction import Statement
 
 _ROWS: Final = 1_000
 """Rows in one statement; SQLite takes 32,766 values."""
@@ -51,6 +44,11 @@ class Draft:
     times: list[int] = field(default_factory=list)
     lines: list[bytes] = field(default_factory=list)
 
+    @property
+    def end(self) -> int:
+        """Where it ends with them."""
+        return self.start + len(self.lines)
+
 
 @dataclass(slots=True)
 class Commit:
@@ -64,28 +62,24 @@ class Commit:
 
     def add(self, pending: Pending, now: int) -> None:
         """Give *pending* the next numbers of its session, or tell it that it came too late."""
-        stream = pending.stream
-        events = pending.events
+        stream, events = pending.stream, pending.events
         head = stream.assigned
         if pending.expected is not None and pending.expected != head:
             pending.outcome.set_exception(WrongExpectedVersion(stream.key, pending.expected, head))
             return
-        stream.assigned = head + len(events)
-        self.accepted.append((pending, Span(Seq(head + 1), Seq(stream.assigned))))
+        stream.assigned = last = head + len(events)
+        self.accepted.append((pending, Span._make((head + 1, last))))
         if not events:
             return
-        draft = self.drafts.get(stream)
-        if draft is None:
+        if (draft := self.drafts.get(stream)) is None:
             draft = self.drafts[stream] = Draft(head)
-        times = pending.at or [now] * len(events)
+        times = pending.at or (now,) * len(events)
         draft.times += times
-        for ts, event in zip(times, events, strict=True):
-            head += 1
-            draft.lines.append(line(head, ts, event))
+        draft.lines += map(line, range(head + 1, last + 1), times, events)
         if pending.found is not None:
             self.changes.append((stream, pending.found))
-        first = head + 1 - len(events)
-        self.blobs += ((stream, first + index, blob) for index, blob in pending.blobs)
+        if pending.blobs:
+            self.blobs += ((stream, head + 1 + index, blob) for index, blob in pending.blobs)
 
     def statements(self, checksum: Checksum) -> Iterator[Statement]:
         """Yield what to execute: a single statement unless the list of sessions changes."""
@@ -101,12 +95,10 @@ class Commit:
             yield Statement(_BLOB_REF, rows, many=True)
 
     def _new_sessions(self) -> Iterator[Statement]:
-        rows = (
-            [stream.key, draft.times[0]]
-            for stream, draft in self.drafts.items()
-            if not stream.listed
-        )
-        return _inserts(_SESSION, "(?,?)", rows)
+        new = [item for item in self.drafts.items() if not item[0].listed]
+        for stream, _ in new:
+            stream.listed = True  # whatever is formed from now on stands behind this commit
+        return _inserts(_SESSION, "(?,?)", ([stream.key, draft.times[0]] for stream, draft in new))
 
     def _rows(self, checksum: Checksum) -> Iterator[Sequence[Any]]:
         for stream, draft in self.drafts.items():
@@ -126,8 +118,12 @@ def form(waiting: Iterable[Pending], now: int) -> Commit:
 
 def _inserts(head: str, row: str, rows: Iterator[Sequence[Any]]) -> Iterator[Statement]:
     while part := list(islice(rows, _ROWS)):
-        sql = f"{head} {','.join([row] * len(part))}"
-        yield Statement(sql, [value for row in part for value in row])
+        yield Statement(_many(head, row, len(part)), list(chain.from_iterable(part)))
+
+
+@lru_cache(maxsize=128)
+def _many(head: str, row: str, count: int) -> str:
+    return f"{head} {','.join([row] * count)}"
 
 
 def _titles(stream: Stream, found: Listing) -> list[list[Any]]:

@@ -27,11 +27,11 @@ class Stream:
 
     key: SessionId
     listed: bool
-    """Whether it has a row in the table `session`."""
+    """Whether it has a row in the table `session`, or a commit under way makes one."""
     head: int
     """The last number that is durable."""
     assigned: int
-    """The last number given out; beyond *head* only while a commit runs."""
+    """The last number given out; beyond *head* only while commits run."""
     _grown: anyio.Event | None = None
 
     async def grow(self) -> None:

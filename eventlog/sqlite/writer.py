@@ -2,8 +2,10 @@
 
 Above this module: `store`. Below it: `intake`, `commit`, the writing connection.
 
-One task writes. It takes whatever waits, commits it with one call to the database, and takes
-whatever came meanwhile; there is no timer. An event is durable before its append returns.
+Two lanes take turns. One takes whatever waits and commits it with one call to the database; the
+other takes what came meanwhile, at once if that is a full batch and it can stand in the
+database's queue, else when the first is done. There is no timer. Numbers are given when a commit
+is formed; heads, answers and wake-ups follow when it is durable.
 """
 
 from __future__ import annotations
@@ -23,16 +25,20 @@ from eventlog.errors import EventLogError, LogUnavailable
 from eventlog.event import Event, Span
 from eventlog.listing import LISTED, listing
 from eventlog.sqlite.checksum import Checksum
-from eventlog.sqlite.commit import Commit, Statement, form
+from eventlog.sqlite.commit import Commit, form
 from eventlog.sqlite.faults import meaning, refused, unsynced
 from eventlog.sqlite.heads import Heads, Stream
 from eventlog.sqlite.intake import Closed, Intake, Pending
 from eventlog.sqlite.schema import on_connection
+from eventlog.sqlite.transaction import Statement, Transactions, together
 
 T = TypeVar("T")
 
 _AROUND: Final = 80
 """About as many bytes has a line beside the payload."""
+
+_LANES: Final = 2
+"""Commits under way at a time: one that is being synced, and one behind it."""
 
 
 class Writer:
@@ -53,7 +59,11 @@ class Writer:
         self._clock = clock
         self._intake = Intake()
         self._loop = get_running_loop()
-        self._turn = anyio.Lock(fast_acquire=True)  # one transaction on the connection at a time
+        self._transactions = Transactions()
+        self._unsettled: list[Commit] = []
+        """What is under way."""
+        self._broken: list[tuple[Commit, sqlite3.Error]] = []
+        """What failed, in order, until nothing is under way any more."""
         self._finished = anyio.Event()
         self._given_up: str | None = None
         self.closed = False
@@ -86,28 +96,25 @@ class Writer:
 
     async def execute(self, sql: str) -> None:
         """Execute one statement between two commits."""
-        self.check()
-        with anyio.CancelScope(shield=True):
-            try:
-                await self._write([Statement(sql)])
-            except sqlite3.Error as error:
-                self._note(error)
-                raise meaning(error, self._path) from error
+        await self._run(partial(self._transactions.record, statements=[Statement(sql)]))
 
     async def work(self, do: Callable[[sqlite3.Connection], T], *, together: bool = True) -> T:
         """Run *do* between two commits, in the connection's thread; *together* as a transaction.
 
         It must not change where a session ends.
         """
+        run = partial(_transact, do) if together else do
+        return await self._run(partial(self._transactions.run, do=run))
+
+    async def _run(self, piece: Callable[[sqlite3.Connection], T]) -> T:
         self.check()
-        with anyio.CancelScope(shield=True):
-            async with self._turn:
-                run = partial(_transact, do) if together else do
-                try:
-                    return await on_connection(self._database, run)
-                except sqlite3.Error as error:
-                    self._note(error)
-                    raise meaning(error, self._path) from error
+        try:
+            with anyio.CancelScope(shield=True):
+                result = await on_connection(self._database, piece)
+        except sqlite3.Error as error:
+            self._note(error)
+            raise meaning(error, self._path) from error
+        return result
 
     def check(self) -> None:
         """Raise LogUnavailable if nothing can be written any more."""
@@ -116,18 +123,16 @@ class Writer:
 
     async def run(self) -> None:
         """Commit what is appended, until `close`; cancelling it does nothing."""
-        waiting: list[Pending] = []
         with anyio.CancelScope(shield=True):
             try:
-                while not self._intake.exhausted:
-                    waiting = await self._intake.take()
-                    await self._commit(waiting)
-                    # Whoever was answered may append again before the next batch is taken.
-                    await anyio.lowlevel.checkpoint()
+                async with anyio.create_task_group() as lanes:
+                    for _ in range(_LANES):
+                        lanes.start_soon(self._lane)
             finally:
                 self.closed = True
                 self._intake.close()
-                self._fail([*waiting, *await self._intake.take()], self._unavailable)
+                lost = [pending for commit in self._unsettled for pending, _ in commit.accepted]
+                self._fail([*lost, *self._intake.drain()], self._unavailable)
                 self._heads.wake_all()
                 self._finished.set()
 
@@ -144,57 +149,69 @@ class Writer:
             raise self._unavailable() from None
         return await pending.outcome
 
-    async def _commit(self, waiting: list[Pending]) -> None:
-        """Commit *waiting*, and once more without the sessions that the trigger turned away."""
-        while waiting:
-            if self._given_up is not None:
-                return self._fail(waiting, self._unavailable)
-            commit = form(waiting, self._clock() // 1_000)
-            try:
-                await self._write(list(commit.statements(self._checksum)))
-            except sqlite3.Error as error:
-                waiting = await self._recover(commit, error)
-            else:
-                return _acknowledge(commit)
+    async def _lane(self) -> None:
+        while waiting := await self._intake.take():
+            await self._commit(waiting)
+            self._intake.ended()
+            if self._broken and not self._intake.under_way:
+                await self._recover()
+
+    async def _commit(self, waiting: Sequence[Pending]) -> None:
+        """Commit *waiting*, as one transaction; up to its place in the queue without a pause."""
+        if self._given_up is not None:
+            return self._fail(waiting, self._unavailable)
+        commit = form(waiting, self._clock() // 1_000)
+        statements = list(commit.statements(self._checksum))
+        self._unsettled.append(commit)
+        try:
+            await on_connection(
+                self._database, lambda database: self._transactions.record(database, statements)
+            )
+        except sqlite3.Error as error:
+            self._note(error)
+            self._broken.append((commit, error))
+            self._intake.hold(on=True)
+        else:
+            _acknowledge(commit)
+        self._unsettled.remove(commit)
         return None
 
-    async def _write(self, statements: Sequence[Statement]) -> None:
-        async with self._turn:
-            if len(statements) == 1:
-                await self._database.execute_fetchall(statements[0].sql, statements[0].parameters)
-            elif statements:
-                await self._write_together(statements)
+    async def _recover(self) -> None:
+        """Fail what cannot be recorded, and commit the rest once more, before anything new."""
+        while self._broken:
+            if again := await self._sift():
+                await self._commit(again)
+        self._intake.hold(on=False)
 
-    async def _write_together(self, statements: Sequence[Statement]) -> None:
-        await self._database.execute_fetchall("begin immediate")
-        try:
-            for sql, parameters, many in statements:
-                if many:
-                    await self._database.executemany(sql, parameters)
-                else:
-                    await self._database.execute_fetchall(sql, parameters)
-            await self._database.execute_fetchall("commit")
-        except sqlite3.Error:
-            if self._database.in_transaction:
-                await self._database.rollback()
-            raise
+    async def _sift(self) -> list[Pending]:
+        """Fail what is lost of the commits that failed; return the rest, in order.
 
-    async def _recover(self, commit: Commit, error: sqlite3.Error) -> list[Pending]:
-        """Fail what cannot be committed, and return what may be tried again."""
-        self._note(error)
+        All of a commit is lost, unless the trigger turned it away: then it is the sessions that
+        do not end where they were believed to. A second one is lost as far as it stands on the
+        first; for the rest the first one's fate says nothing.
+        """
+        broken, self._broken = self._broken, []
+        drafts = {stream: None for commit, _ in broken for stream in commit.drafts}
         try:
-            await self._heads.reload(commit.drafts)
+            await self._heads.reload(drafts)
         except sqlite3.Error as second:
             self._given_up = f"it can no longer be read: {second}"
-        lost = set(commit.drafts)
-        if refused(error) and self._given_up is None:
-            moved = {
-                stream for stream, draft in commit.drafts.items() if stream.head != draft.start
-            }
-            lost = moved or lost
-        failed = [pending for pending, _ in commit.accepted if pending.stream in lost]
-        self._fail(failed, lambda: meaning(error, self._path))
-        return [pending for pending, _ in commit.accepted if pending.stream not in lost]
+        lost: dict[Stream, sqlite3.Error] = {}
+        for number, (commit, error) in enumerate(broken):
+            if not refused(error) or self._given_up is not None:
+                gone = list(commit.drafts)
+            elif number == 0:
+                moved = [one for one, draft in commit.drafts.items() if one.head != draft.start]
+                gone = moved or list(commit.drafts)
+            else:
+                gone = []
+            for stream in gone:
+                lost.setdefault(stream, error)
+        accepted = [pending for commit, _ in broken for pending, _ in commit.accepted]
+        for pending in accepted:
+            if (why := lost.get(pending.stream)) and not pending.outcome.done():
+                pending.outcome.set_exception(meaning(why, self._path))
+        return [pending for pending in accepted if not pending.outcome.done()]
 
     def _note(self, error: sqlite3.Error) -> None:
         if unsynced(error):
@@ -210,21 +227,12 @@ class Writer:
 
 
 def _transact(do: Callable[[sqlite3.Connection], T], database: sqlite3.Connection) -> T:
-    database.execute("begin immediate")
-    try:
-        result = do(database)
-        database.execute("commit")
-    except BaseException:
-        if database.in_transaction:
-            database.rollback()
-        raise
-    return result
+    return together(database, lambda: do(database))
 
 
 def _acknowledge(commit: Commit) -> None:
-    for stream in commit.drafts:
-        stream.head = stream.assigned
-        stream.listed = True
+    for stream, draft in commit.drafts.items():
+        stream.head = draft.end
         stream.wake()
     for pending, span in commit.accepted:
         if not pending.outcome.done():

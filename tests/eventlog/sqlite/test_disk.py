@@ -14,7 +14,7 @@ import anyio
 from eventlog import Event, LogUnavailable, SessionId, SqliteReader, SqliteStore
 
 S = SessionId("s")
-small, large = Event.of("x"), Event.of("x", {"text": "x" * 200_000})
+small, large = Event.of("x"), Event.of("x", {"parts": ["x" * 50_000] * 4})
 
 def limit(size):
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
@@ -68,7 +68,7 @@ async def main(path):
     async with SqliteStore.open(path) as store:
         print(await store.append(SessionId("s"), [Event.of("x")]))
         try:
-            await store.append(SessionId("s"), [Event.of("x", {"text": "x" * 400_000})])
+            await store.append(SessionId("s"), [Event.of("x", {"parts": [part * 50_000 for part in "abcdefgh"]})])
         except LogUnavailable as error:
             print("LogUnavailable")
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, resource.RLIM_INFINITY))
