@@ -9,6 +9,7 @@ translated, between the durable one that clients have and what the gateway calls
 
 from __future__ import annotations
 
+import logging
 from importlib.metadata import version
 from itertools import count
 from typing import Any, Final
@@ -19,15 +20,17 @@ from anyio.abc import TaskGroup
 from eventlog import GATEWAY, Envelope, HistoryTruncated, Page, SessionId, subscribe
 from gateway.answers import foreign_answer
 from gateway.connection import Connection
-from gateway.errors import PeerGone
+from gateway.errors import Closing, PeerGone, RpcError
 from gateway.jsonrpc import Failure, Notification, Reply
 from gateway.methods import Call, Gateway
 from gateway.peer import Call as Frame
 from gateway.peer import Peer
 from gateway.server import FEATURES, FLUSH, answer
-from gateway.transports import Transport
+from gateway.transports import Transport, hang_up
 from gateway.wrap.passing import pass_on, told_to
 from gateway.wrap.upstream import Upstream
+
+log = logging.getLogger("gateway")
 
 OWN: Final = frozenset(
     {
@@ -82,7 +85,16 @@ class Front:
         upstream.followed = self._followed
 
     async def converse(self, transport: Transport, *, asks: bool) -> None:
-        """Serve the client at the other end of *transport* until it hangs up."""
+        """Serve the client at the other end of *transport* until it hangs up.
+
+        It is greeted when there is a gateway to speak of, and hung up on if there is none.
+        """
+        try:
+            ready = await self._ready()
+        except RpcError as error:
+            log.warning("a client was sent away: %s", error)
+            await hang_up(transport, Closing.GOING_AWAY, "no gateway")
+            return
         async with anyio.create_task_group() as tasks:
             name = f"client-{next(self._names)}"
             client = Window(name, self.gateway, self._upstream, tasks, asks=asks)
@@ -96,7 +108,6 @@ class Front:
                 return await pass_on(self._upstream, call, frame)
 
             client.peer = Peer(transport, hear, stray=client.answered)
-            ready = await self._ready()
             head = (await self.gateway.log.read(GATEWAY, limit=0)).head
             await client.peer.notify("event", {"type": "gateway.ready", "payload": ready})
             self._clients.add(client)

@@ -49,7 +49,7 @@ class Lines:
             yield self._line()
         if rest:
             self._add(rest)
-            if self._size > self._limit:
+            if self._size > self._limit + 1:  # one more for the CR of a CRLF
                 yield self._flow()
 
     def finish(self) -> Iterator[Piece]:

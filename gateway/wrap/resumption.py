@@ -161,13 +161,15 @@ class Resumption:
     async def _say_again(self, peer: Peer, session_id: SessionId, request_id: str) -> None:
         """Send an answer that was recorded and, as it turns out, never heard."""
         head = (await self._log.read(session_id, limit=0)).head
-        page = await self._log.read(session_id, after=max(0, head - RECENT), limit=RECENT)
-        for envelope in page.envelopes():
-            payload = envelope["payload"]
-            if envelope["type"] == "request.answered" and payload.get("id") == request_id:
-                if answer := _answer(payload):
-                    await peer.send_raw(dump(answer))
-                return
+        page = await self._log.read(session_id, after=max(0, head - RECENT))
+        while page.body:
+            for envelope in page.envelopes():
+                payload = envelope["payload"]
+                if envelope["type"] == "request.answered" and payload.get("id") == request_id:
+                    if answer := _answer(payload):
+                        await peer.send_raw(dump(answer))
+                    return
+            page = await self._log.read(session_id, after=page.next)
 
     async def _withdrawn(
         self,

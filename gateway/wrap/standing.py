@@ -17,8 +17,8 @@ from eventlog import Envelope, LogReader, SessionId, SessionRow
 RECENT: Final = 256
 """Sessions that may still be going on upstream: those written last."""
 
-_TAIL: Final = 4096
-"""Events at a session's end in which its standing is looked for."""
+_TAILS: Final = (64, 4096)
+"""Events at a session's end in which its standing is looked for: the few that mostly do, or more."""
 
 _NAMES: Final = 16
 """Events at its beginning among which its names stand."""
@@ -70,14 +70,22 @@ async def standings(log: LogReader, scope: str) -> list[Standing]:
 
 async def _standing(log: LogReader, row: SessionRow, scope: str) -> Standing:
     standing = Standing(row.id)
-    page = await log.read(row.id, after=row.floor, limit=_NAMES)
-    cursor: int = max(row.floor, row.head - _TAIL)
+    for envelope in (await log.read(row.id, after=row.floor, limit=_NAMES)).envelopes():
+        standing.apply(envelope, scope)
+    for tail in _TAILS:
+        last = Standing(row.id, stored=standing.stored)
+        await _follow(log, last, max(row.floor, row.head - tail), scope)
+        if last.epoch8:
+            return last
+    return standing
+
+
+async def _follow(log: LogReader, standing: Standing, after: int, scope: str) -> None:
+    page = await log.read(standing.session_id, after=after, limit_bytes=1 << 20)
     while page.body:
         for envelope in page.envelopes():
             standing.apply(envelope, scope)
-        page = await log.read(row.id, after=cursor, limit_bytes=1 << 20)
-        cursor = page.next
-    return standing
+        page = await log.read(standing.session_id, after=page.next, limit_bytes=1 << 20)
 
 
 def source_of(scope: str) -> dict[str, Any]:

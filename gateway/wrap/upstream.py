@@ -94,6 +94,11 @@ class Upstream:
         self._over = anyio.Event()
         self._pause = anyio.CancelScope()
 
+    @property
+    def connected(self) -> bool:
+        """Whether there is a line that clients can use."""
+        return self._line is not None
+
     async def run(self, *, anew: bool) -> Exit | None:
         """Keep a line until cancelled; without *anew*, until the first one has ended.
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import anyio
 
-from eventlog import Envelope, SessionId, codec, open_reader
+from eventlog import Envelope, EventSource, SessionId, codec, open_reader, parse
 from gateway.transports import Exit
 from gateway.wrap.acp import Wrapping, wrap_acp
 from gateway.wrap.relay import Ends
@@ -116,4 +116,12 @@ async def recorded(log: Path) -> dict[SessionId, list[Envelope]]:
     async with open_reader(log) as reader:
         rows = sorted(await reader.sessions(), key=lambda row: row.created)
         ids = [*(row.id for row in rows), SessionId("@gateway")]
-        return {id_: (await reader.read(id_, limit=1_000_000)).envelopes() for id_ in ids}
+        return {id_: [parse(line) for line in await lines_of(reader, id_)] for id_ in ids}
+
+
+async def lines_of(source: EventSource, session_id: SessionId) -> list[bytes]:
+    """Return every line of a session."""
+    lines: list[bytes] = []
+    while page := (await source.read(session_id, after=len(lines))).lines:
+        lines += page
+    return lines

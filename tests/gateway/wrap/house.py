@@ -18,6 +18,7 @@ from gateway.transports import Transport, memory_pair
 from gateway.wrap.front import Front
 from gateway.wrap.hermes import front_on
 from gateway.wrap.upstream import Upstream
+from tests.gateway.wrap.bench import lines_of
 
 HERMES = Path(__file__).parents[2] / "captures" / "hermes"
 
@@ -145,7 +146,7 @@ class House:
 
     async def lines_of(self, session_id: str) -> list[bytes]:
         """Return every line of a session."""
-        return (await self.log.read(SessionId(session_id), limit=1_000_000)).lines
+        return await lines_of(self.log, SessionId(session_id))
 
     def session(self, name: str) -> SessionId:
         """Return *name* as an id."""
@@ -156,8 +157,10 @@ class House:
         self.away.append(True)
 
     async def break_the_line(self) -> None:
-        """Lose the line to the gateway."""
+        """Lose the line to the gateway; return when that has been noticed."""
         await self.lines[-1].aclose()
+        while self.upstream.connected:
+            await anyio.lowlevel.checkpoint()
 
 
 @asynccontextmanager

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from anyio import EndOfStream
 
 from eventlog import GATEWAY, Event, codec
 from gateway.gateway_player import RING, GatewayPlayer
+from gateway.transports import memory_pair
 from tests.gateway.wrap.house import (
     HERMES,
     House,
@@ -470,3 +472,21 @@ async def test_an_id_that_means_two_sessions_is_refused(tmp_path: Path) -> None:
     assert refused.value.code == -32602
     assert refused.value.data
     assert refused.value.data["candidates"] == ["one", "two"]
+
+
+async def test_a_client_is_not_left_waiting_for_a_gateway_that_does_not_come(
+    tmp_path: Path,
+) -> None:
+    """Without a gateway there is nothing to greet with: the client is hung up on, and may come
+    again (P-5)."""
+    async with house(tmp_path, gateway()) as home:
+        async with home.window():
+            pass
+        home.stay_away()
+        await home.break_the_line()
+        home.upstream.patience = 0.01
+        here, there = memory_pair()
+        async with here, there:
+            await home.front.converse(there, asks=False)
+            with pytest.raises(EndOfStream):
+                await here.receive()

@@ -14,7 +14,7 @@ import pytest
 from anyio.abc import Process
 from anyio.streams.text import TextReceiveStream
 
-from eventlog import SessionId, codec, open_reader
+from eventlog import SessionId, codec, open_reader, parse
 from gateway.auth import Token, load_token
 from gateway.gateway_player import GatewayPlayer
 from gateway.transports import (
@@ -24,6 +24,7 @@ from gateway.transports import (
     run_process,
     serve_websocket,
 )
+from tests.gateway.wrap.bench import lines_of
 from tests.gateway.wrap.house import HERMES, Window, event, gateway, opening
 from tests.gateway.wrap.test_hermes import QUESTION, STREAMING, SUBMIT, from_upstream
 
@@ -36,7 +37,7 @@ UPSTREAM = Token("the-upstreams-own-token")
 async def recorded(log: Path, session_id: str) -> list[Any]:
     """Return every event of a session."""
     async with open_reader(log) as reader:
-        return (await reader.read(SessionId(session_id), limit=1_000_000)).envelopes()
+        return [parse(line) for line in await lines_of(reader, SessionId(session_id))]
 
 
 async def test_a_command_is_wrapped_on_stdio(tmp_path: Path) -> None:

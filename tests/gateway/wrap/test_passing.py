@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 import pytest
 
-from eventlog import Envelope, read_capture
+from eventlog import Envelope, Event, SessionId, open_log, read_capture
 from eventlog import parse as parse_line
 from gateway.transports import Exit
 from gateway.wrap.stand_in import Mode
@@ -277,3 +277,21 @@ async def test_a_secret_of_an_editor_is_not_recorded(tmp_path: Path) -> None:
     assert all(
         secret not in path.read_bytes() for path in (tmp_path / "log").rglob("*") if path.is_file()
     )
+
+
+async def test_a_turn_that_was_cut_off_with_us_is_ended_by_the_next(tmp_path: Path) -> None:
+    """A wrapped agent ends with the program that wrapped it; of a Hermes gateway that is not
+    known, so its sessions are left alone (P-40)."""
+    source = {"source": {"kind": "wrapped"}}
+    prompt = Event.of("prompt.submitted", {"content": []})
+    async with open_log(tmp_path) as log:
+        for name, protocol in (("s-acp", 1), ("s-hermes", "hermes")):
+            opened = Event.of("session.opened", {**source, "protocol": protocol})
+            await log.append(SessionId(name), [opened, prompt])
+    async with editing(tmp_path, [sys.executable, "-S", "-c", ""]) as editor:
+        editor.hang_up()
+
+    events = await recorded(tmp_path)
+    ended = [event["type"] for event in events[SessionId("s-acp")]]
+    assert ended[2:] == ["agent.exited", "prompt.finished"]
+    assert len(events[SessionId("s-hermes")]) == 2

@@ -58,6 +58,14 @@ async def test_a_long_session_is_read_from_its_end_and_knows_its_names() -> None
     assert (found.highest, found.stored) == (10_000, "stored-1")
 
 
+async def test_what_is_ours_at_the_end_does_not_hide_where_the_gateway_stands() -> None:
+    """Hundreds of events that came from no gateway may stand behind the last that did."""
+    ours = [Event.of("request.late", {}) for _ in range(300)]
+    found = await standing_of(alias(SCOPE, "stored-1"), said("aaaaaaaa.r1:7"), *ours)
+
+    assert (found.runtime, found.highest, found.attached) == ("r1", 7, True)
+
+
 async def test_other_sessions_are_left_alone() -> None:
     """Those of another gateway, or of an agent, are not this one's."""
     log = MemoryStore()
