@@ -411,6 +411,17 @@ export interface SessionCreate {
   idempotency_key?: string | null;
 }
 
+/** Delete a session that is not live; its id is never used again. */
+export interface SessionDelete {
+  session_id: string;
+  profile?: string | null;
+}
+
+/** The id that is gone. */
+export interface SessionDeleteResult {
+  deleted: string;
+}
+
 /** The session that was followed is gone (P-20a). */
 export interface SessionDeleted {
   session_id: string;
@@ -723,6 +734,8 @@ export interface Methods {
   "session.close": { params: SessionClose; result: SessionCloseResult };
   /** Start a session with an agent, and attach to it (P-21). */
   "session.create": { params: SessionCreate; result: Snapshot };
+  /** Delete a session that is not live; its id is never used again. */
+  "session.delete": { params: SessionDelete; result: SessionDeleteResult };
   /** Read the events after `last_seen`; neither attaches nor consumes (P-13 to P-17). */
   "session.events.since": { params: SessionEventsSince; result: SessionEventsSinceResult };
   /** Count what the log holds. */

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -145,6 +146,18 @@ class Connection:
         known = await self.pause(session_id)
         self._deliveries.pop(session_id, None)
         return known is not None
+
+    async def bereave(self, session_id: SessionId) -> None:
+        """Hear that a session is deleted: it is followed no more, and the client is told."""
+        asked = [id_ for id_, known in self._asked.items() if known == session_id]
+        for id_ in asked:  # an answer must not bring the session back
+            del self._asked[id_]
+        if await self.leave(session_id):
+            self._tasks.start_soon(self._tell_deleted, session_id)
+
+    async def _tell_deleted(self, session_id: SessionId) -> None:
+        with suppress(PeerGone):
+            await self.peer.notify("session.deleted", {"session_id": session_id})
 
     async def flush(self) -> None:
         """Return when everything that is in the log has been sent and has left."""

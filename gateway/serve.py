@@ -58,7 +58,7 @@ async def gateway_on(path: Path, agents: Mapping[str, AgentSpec]) -> AsyncGenera
             log.warning("%s was cut off when the gateway last ended; its turn is over", session_id)
         async with sessions_of(events, agents) as sessions:
             yield Gateway(
-                events, sessions, Transcripts(events), Views(events), partial(_disk_bytes, path)
+                events, sessions, Transcripts(events), Views(events), disk_bytes=partial(_disk_bytes, path)
             )
         await events.settle()
 

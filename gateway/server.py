@@ -39,7 +39,6 @@ class Server:
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
         self._names = count(1)
-        self._clients: set[Connection] = set()
         self._ready = {
             "skin": {},
             "change_events": False,
@@ -68,18 +67,18 @@ class Server:
             client.peer = Peer(transport, hear, stray=client.answered)
             turns = Turns(client.peer.quiet)
             await client.peer.notify("event", {"type": "gateway.ready", "payload": self._ready})
-            self._clients.add(client)
+            gateway.clients.add(client)
             try:
                 await client.peer.run()
             finally:
-                self._clients.discard(client)
+                gateway.clients.discard(client)
             tasks.cancel_scope.cancel()
 
     async def flush(self) -> None:
         """Return when every client has been sent what there is for it, or is too slow."""
         with anyio.move_on_after(FLUSH):
             async with anyio.create_task_group() as tasks:
-                for client in tuple(self._clients):
+                for client in tuple(self._gateway.clients):
                     tasks.start_soon(client.flush)
 
 

@@ -156,6 +156,20 @@ class Sessions:
         await live.stop(reason="session_closed", closed=True)
         return True
 
+    async def delete(self, session_id: SessionId) -> None:
+        """Remove a dormant session from the log; only its numbers stay.
+
+        Raises:
+            RpcError: 4023, it is live.
+
+        """
+        if session_id in self._live or session_id in self._starting:
+            told = {"session_id": session_id}
+            why = f"{session_id} is live: close it first"
+            raise RpcError(Code.DELETE_OF_LIVE_SESSION, why, told)
+        await self._log.delete(session_id)
+        self._states.pop(session_id, None)
+
     async def stop_all(self) -> None:
         """End every live session and every question, because the gateway stops."""
         await self.questions.withdraw_all("shutdown")

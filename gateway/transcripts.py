@@ -36,6 +36,10 @@ class Transcripts:
             if not lock.statistics().tasks_waiting and not lock.locked():
                 self._folding.pop(session_id, None)
 
+    def forget(self, session_id: SessionId) -> None:
+        """Drop what is kept of a session."""
+        self._folds.pop(session_id, None)
+
     async def _folded(self, session_id: SessionId, seq: int | None) -> Transcript:
         fold = self._folds.get(session_id)
         if fold is None or (seq is not None and fold.seq > seq):

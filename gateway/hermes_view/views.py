@@ -42,6 +42,10 @@ class Views:
         self.keep(session_id, view.copy())
         return view
 
+    def forget(self, session_id: SessionId) -> None:
+        """Drop what is kept of a session."""
+        self._kept.pop(session_id, None)
+
     def keep(self, session_id: SessionId, view: View) -> None:
         """Keep a view that nobody moves any more, for whoever comes to its place."""
         self._kept[session_id] = view

@@ -25,6 +25,7 @@ METHODS: Final[Mapping[str, Method]] = {
     "session.branch": sessions.branch,
     "session.close": sessions.close,
     "session.create": sessions.create,
+    "session.delete": sessions.delete,
     "session.events.since": events.since,
     "session.events.stats": lookups.stats,
     "session.events.subscribe": events.subscribe,

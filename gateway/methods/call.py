@@ -6,7 +6,7 @@ Above this module: the methods. Below it: connection, sessions, transcripts, the
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import anyio.to_thread
@@ -29,6 +29,8 @@ class Gateway:
     sessions: Sessions
     transcripts: Transcripts
     views: Views
+    clients: set[Connection] = field(default_factory=set)
+    """Who is connected."""
     disk_bytes: Callable[[], int] = lambda: 0
     """How much the log takes; one in memory takes no disk."""
 

@@ -13,6 +13,7 @@ from gateway.contracts import (
     SessionBranch,
     SessionClose,
     SessionCreate,
+    SessionDelete,
     SessionInterrupt,
     SessionList,
     SessionResume,
@@ -104,6 +105,17 @@ async def _start(call: Call, child: SessionId) -> None:
 
 def _nothing_to_branch(parent: SessionId, why: str, head: int) -> RpcError:
     return RpcError(Code.BAD_ARGUMENT, why, {"session_id": parent, "path": "at_seq", "head": head})
+
+
+async def delete(call: Call, params: SessionDelete) -> Any:
+    """Delete a session; whoever follows it is told, and its id is never used again (P-20a)."""
+    session_id = await call.session(params.session_id)
+    await call.sessions.delete(session_id)
+    call.gateway.transcripts.forget(session_id)
+    call.gateway.views.forget(session_id)
+    for client in tuple(call.gateway.clients):
+        await client.bereave(session_id)
+    return {"deleted": session_id}
 
 
 async def interrupt(call: Call, params: SessionInterrupt) -> Any:

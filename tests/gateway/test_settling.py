@@ -333,6 +333,29 @@ async def test_a_refusal_is_an_answer() -> None:
     assert settled.error.message == "crashed"
 
 
+async def test_a_past_full_of_questions_asks_only_what_is_open() -> None:
+    """R087, P-19: of twenty questions that ended and one that did not, the one is asked, at the
+    border and not before.
+    """
+    past = [OPENED]
+    for number in range(21):
+        opened = {"id": f"srq-{number:012}", "method": "approval", "params": {"request_id": "r"}}
+        ended = {"id": f"srq-{number:012}", "method": "approval", "by": "x", "result": {}}
+        past.append(Event.of("request.opened", opened))
+        past += [Event.of("request.answered", ended)] if number != 7 else []
+    async with bare(*past) as stage, stage.near(**HERMES) as client:
+        await client.ask("session.events.subscribe", {"session_id": SESSION})
+        request = await client.hear("approval")
+        await client.ask("gateway.ping")
+        asked_ = [
+            n for n, frame in enumerate(client.frames) if b'"method":"approval"' in frame[:90]
+        ]
+        border = next(n for n, frame in enumerate(client.frames) if b"caught_up" in frame)
+
+    assert request.id == f"srq-{7:012}"
+    assert [n > border for n in asked_] == [True]
+
+
 # -- an agent's question, asked of a Hermes client -------------------------------------------------
 
 
