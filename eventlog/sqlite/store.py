@@ -15,7 +15,6 @@ from typing import Self
 import anyio
 
 from eventlog import codec
-from eventlog.blobs import Blob, cut_all, is_large
 from eventlog.event import Event, SessionId, Span, valid_session_id
 from eventlog.sqlite import catalogue, files, keeping, pruning, schema
 from eventlog.sqlite.faults import translated
@@ -87,10 +86,7 @@ class SqliteStore(SqliteReader):
         stream = self._heads.known(session_id)
         if stream is None:
             stream = await self._stream(session_id)
-        taken: Sequence[tuple[int, Blob]] = ()
-        if any(map(is_large, events)):
-            events, taken = await cut_all(list(events))
-        return await self._writer.submit(stream, events, expected=expected, at=at, blobs=taken)
+        return await self._writer.submit(stream, events, expected=expected, at=at)
 
     async def wait(self, session_id: SessionId, *, after: int) -> None:
         """Return once the session's head lies beyond *after*."""

@@ -20,7 +20,7 @@ from typing import Final, TypeVar
 import aiosqlite
 import anyio
 
-from eventlog.blobs import Blob
+from eventlog.blobs import LONGEST, cut_all, is_large
 from eventlog.errors import EventLogError, LogUnavailable
 from eventlog.event import Event, Span
 from eventlog.listing import LISTED, listing
@@ -75,24 +75,37 @@ class Writer:
         *,
         expected: int | None,
         at: Sequence[int] | None,
-        blobs: Sequence[tuple[int, Blob]] = (),
     ) -> Awaitable[Span]:
-        """Return what gives, once they are durable, where *events* came to stand.
-
-        *blobs* were taken out of them, each with its event's index (P-34).
-        """
+        """Return what gives, once they are durable, where *events* came to stand."""
         if self.closed or self._given_up is not None:
             raise self._unavailable()
-        size = _AROUND * len(events)
+        size = 0
         listed = False
         for event in events:
-            size += len(event.payload)
+            size += len(event.payload) + len(event.rest)
             listed = listed or event.type in LISTED
+        if size > LONGEST and any(map(is_large, events)):
+            return self._queue_cut(stream, events, expected, at)
         found = listing(events) if listed else None
+        size += _AROUND * len(events)
+        pending = Pending(stream, events, expected, at, self._loop.create_future(), size, found)
+        return pending.outcome if self._intake.offer(pending) else self._queue(pending)
+
+    async def _queue_cut(
+        self,
+        stream: Stream,
+        events: Sequence[Event],
+        expected: int | None,
+        at: Sequence[int] | None,
+    ) -> Span:
+        """Take what is large out of *events* first (P-34)."""
+        small, blobs = await cut_all(list(events))
+        size = sum(len(event.payload) + _AROUND for event in small)
         size += sum(len(blob.body) for _, blob in blobs)
         outcome = self._loop.create_future()
-        pending = Pending(stream, events, expected, at, outcome, size, found, blobs)
-        return pending.outcome if self._intake.offer(pending) else self._queue(pending)
+        return await self._queue(
+            Pending(stream, small, expected, at, outcome, size, listing(small), blobs)
+        )
 
     async def execute(self, sql: str) -> None:
         """Execute one statement between two commits."""
