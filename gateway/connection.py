@@ -112,7 +112,9 @@ class Connection:
     def show(
         self, request: OpenRequest, session_id: SessionId
     ) -> tuple[str, dict[str, Any]] | None:
-        """Return method and params of a question as this client knows it; None: it cannot."""
+        """Return method and params of a question as this client knows it; None: it is not asked."""
+        if request.joins:
+            return None  # it is being asked that already (R088)
         params = request.frame_params(session_id)
         if self.can.acp_updates:
             return request.method, params

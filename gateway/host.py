@@ -22,6 +22,7 @@ from gateway.jsonrpc import Failure, Notification, Reply, Request, RequestId, du
 from gateway.outbox import Outbox
 from gateway.peer import Call, Peer
 from gateway.recording import Recording, Remark
+from gateway.state import question_key
 from gateway.transports import Transport
 
 log = logging.getLogger("gateway")
@@ -49,6 +50,8 @@ class Question:
     """What the agent waits for."""
 
     method: str
+    key: Any = None
+    """What makes another question the same (R088)."""
     settled: anyio.Event = field(default_factory=anyio.Event)
     answer: Any = None
     remark: Remark = field(default_factory=lambda: Remark(Note()))
@@ -156,7 +159,13 @@ class Host:
         question = await self._question(request_id)
         if question is None or question.settled.is_set():
             return False
-        _settle(question, answer, Note(members={"by": by}))
+        same = [
+            other
+            for other in self._questions.values()
+            if other is question or (other.key is not None and other.key == question.key)
+        ]
+        for other in same:  # an agent that asks twice is answered twice, its user asked once
+            _settle(other, answer, Note(members={"by": by}))
         await question.remark.settled.wait()
         return question.remark.recorded
 
@@ -189,15 +198,15 @@ class Host:
 
     async def _hear(self, call: Call) -> Any:
         match call:
-            case Request(id_, method) if method in _ASKS_THE_USER:
-                return await self._ask(id_, method)
+            case Request(id_, method, params) if method in _ASKS_THE_USER:
+                return await self._ask(id_, method, question_key(method, params))
             case Request(_, method):
                 raise RpcError(Code.METHOD_NOT_FOUND, f"Method not found: {method}")
         return None  # a notification is in the log, which is where clients read it
 
-    async def _ask(self, id_: RequestId, method: str) -> Any:
+    async def _ask(self, id_: RequestId, method: str, key: Any) -> Any:
         request_id = self._recorder.open_requests[id_]
-        question = self._questions[request_id] = Question(method)
+        question = self._questions[request_id] = Question(method, key)
         self._wake()
         await question.settled.wait()
         del self._questions[request_id]

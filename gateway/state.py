@@ -29,6 +29,8 @@ class OpenRequest:
     deadline: int | None = None
     """When it is withdrawn, in µs since the Unix epoch; None: never."""
     locked: Json = field(default_factory=dict)
+    joins: str | None = None
+    """The open question that this one repeats word for word: its answer is the answer to both."""
 
     def frame_params(self, session_id: str) -> Json:
         """Return the params that clients see: with the durable id, and answers locked so far."""
@@ -170,7 +172,24 @@ def _request_opened(state: SessionState, seq: Seq, payload: Json) -> None:
                 seq,
                 deadline if isinstance(deadline, int) else None,
             )
+            request.joins = _asked_already(state, request)
             state.requests.setdefault(id_, request)
+
+
+def _asked_already(state: SessionState, request: OpenRequest) -> str | None:
+    """Return the open question that *request* repeats (R088): the same tool, input and options."""
+    if (key := question_key(request.method, request.params)) is None:
+        return None
+    known = (item for item in state.requests.values() if item.joins is None)
+    return next((item.id for item in known if question_key(item.method, item.params) == key), None)
+
+
+def question_key(method: str, params: Any) -> Any:
+    """Return what makes two permissions of an agent the same question; None: nothing does."""
+    match method, params:
+        case "session/request_permission", {"toolCall": {"toolCallId": str(tool), **call}}:
+            return tool, call.get("rawInput"), params.get("options")
+    return None
 
 
 def _request_ended(state: SessionState, _: Seq, payload: Json) -> None:

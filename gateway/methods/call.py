@@ -131,7 +131,7 @@ def approvals(state: SessionState, session_id: SessionId) -> list[dict[str, Any]
     """Return what waits for approval, as Hermes lists it, oldest first."""
     found: list[dict[str, Any]] = []
     for request in state.requests.values():
-        if method_of(request.method) == "approval":
+        if method_of(request.method) == "approval" and not request.joins:
             seen = shown(request.id, request.method, request.frame_params(session_id))
             told = seen[1] if seen else {}
             found.append({"command": "", "description": "", "request_id": request.id, **told})

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gateway.jsonrpc import Reply, dump
 from tests.gateway.stage import ASKING, RawClient, Stage, ended, player, scripted, staged
 
 pytestmark = pytest.mark.anyio
@@ -52,6 +53,47 @@ def serve():
         elif id_ is not None:
             send({"id": id_, "error": {"code": -32601, "message": "no " + method}})
 """
+
+
+TWICE = """
+def on_prompt(frame):
+    call = {"toolCallId": "t", "title": "rm x", "kind": "execute", "rawInput": {"command": "rm x"}}
+    options = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"},
+               {"optionId": "no", "name": "No", "kind": "reject_once"}]
+    params = {"sessionId": "foreign", "toolCall": call, "options": options}
+    for number in (101, 102):
+        send({"id": number, "method": "session/request_permission", "params": params})
+    said = [json.loads(sys.stdin.buffer.readline()) for _ in (1, 2)]
+    answers = {one["id"]: one["result"]["outcome"]["optionId"] for one in said}
+    text(json.dumps(answers, sort_keys=True))
+"""
+"""An agent that asks for the same permission twice, and says what it was answered."""
+
+
+async def test_who_asks_twice_is_answered_twice_and_its_user_asked_once(tmp_path: Path) -> None:
+    """R088: the same tool, input and options again while it is open is the same question."""
+    async with staged(tmp_path, agent("twice", TWICE)) as stage, stage.client() as client:
+        session_id = (await client.ask("session.create", {"cwd": "."}))["session_id"]
+        where = {"session_id": session_id}
+        receipt = await client.ask("prompt.submit", {**where, "text": "go"})
+        asked = await client.hear("session/request_permission")
+        while [event["type"] for event in await stage.log(session_id)].count("request.opened") < 2:
+            await client.next()
+        since = await client.ask("session.events.since", where)
+        pending = await client.ask("approval.pending", where)
+        outcome = {"outcome": {"outcome": "selected", "optionId": "yes"}}
+        await client.say(dump(Reply(asked.id, outcome)))
+        await client.events(until=ended(receipt["seq"]))
+        events = await stage.log(session_id)
+        frames = [frame for frame in client.frames if b'"method":"session/req' in frame[:120]]
+
+    assert [item["id"] for item in since["open_requests"]] == [asked.id]
+    assert [item["request_id"] for item in pending["approvals"]] == [asked.id]
+    assert len(frames) == 1
+    kinds = [event["type"] for event in events]
+    assert kinds.count("request.opened") == kinds.count("request.answered") == 2
+    said = next(e for e in events if "agent_message_chunk" in str(e["payload"]))
+    assert said["payload"]["update"]["content"]["text"] == '{"101": "yes", "102": "yes"}'
 
 
 def agent(name: str, script: str) -> Any:

@@ -127,9 +127,16 @@ async def test_raced_answers_settle_once(tmp_path: Path) -> None:
         asked = await first.hear(METHOD)
         reply = dump(Reply(asked.id, chosen(asked.params, "allow_once")))
 
+        ready: list[None] = []
+        go = anyio.Event()
+
         async def answer() -> None:
             async with stage.near(server_requests=True, acp_updates=True) as client:
                 await client.ask("session.activate", {"session_id": session_id})
+                ready.append(None)
+                if len(ready) == 10:
+                    go.set()
+                await go.wait()
                 await client.say(reply)
                 await client.ask("gateway.ping")
 
