@@ -62,6 +62,7 @@ async def run_until_killed(folder: Path, moment: int) -> Seen:
     async with gateway_process(folder) as (process, url), connect_websocket(url, TOKEN) as line:
         client = RawClient(line)
         await client.next()
+        await client.ask("client.capabilities", {"acp_updates": True})
         seen.session_id = (await client.ask("session.create", {"cwd": "."}))["session_id"]
         receipt = await client.ask("prompt.submit", {"session_id": seen.session_id, "text": PROMPT})
         seen.acknowledged = receipt["seq"]
