@@ -20,7 +20,7 @@ from typing import Final
 import anyio
 from anyio.abc import TaskGroup
 
-from eventlog import Event, Log, SessionId
+from eventlog import GATEWAY, Event, Log, SessionId
 from gateway.background import background
 from gateway.closing import IMPORTED, catch_up
 from gateway.errors import CannotStart, Code, PeerGone, RpcError
@@ -160,9 +160,11 @@ class Sessions:
         """Remove a dormant session from the log; only its numbers stay.
 
         Raises:
-            RpcError: 4023, it is live.
+            RpcError: 4023, it is live; 4100, it is the gateway's own (P-12).
 
         """
+        if session_id == GATEWAY:
+            raise RpcError(Code.NOT_ALLOWED, f"{GATEWAY} holds what belongs to no session")
         if session_id in self._live or session_id in self._starting:
             told = {"session_id": session_id}
             why = f"{session_id} is live: close it first"

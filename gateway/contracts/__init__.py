@@ -165,7 +165,7 @@ CONTRACTS: Final = _named(
         "session.delete",
         SessionDelete,
         SessionDeleteResult,
-        _KNOWN | {Code.DELETE_OF_LIVE_SESSION},
+        _KNOWN | {Code.DELETE_OF_LIVE_SESSION, Code.NOT_ALLOWED},
     ),
     Contract("session.events.since", SessionEventsSince, SessionEventsSinceResult, _KNOWN),
     Contract(

@@ -81,6 +81,21 @@ async def test_a_reader_that_pruning_overtakes_is_told() -> None:
     assert 0 < len(heard) < 79
 
 
+async def test_what_belongs_to_no_session_is_read_but_not_deleted() -> None:
+    """P-12: only who asks for `@gateway` sees its numbers, and nobody removes it."""
+    async with bare(OPENED) as stage, stage.near() as client:
+        await stage.gateway.log.append(GATEWAY, [Event.of("notice", {"message": "x"})])
+        rows = (await client.ask("session.list"))["sessions"]
+        await client.ask("session.events.subscribe", {"session_id": GATEWAY})
+        (heard,) = await client.events(until=lambda event: event["session_id"] == GATEWAY)
+        with pytest.raises(RpcError) as refused:
+            await client.ask("session.delete", {"session_id": GATEWAY})
+
+    assert heard["seq"] == 1
+    assert [row["id"] for row in rows] == ["s-1"]
+    assert refused.value.code == 4100
+
+
 async def test_numbers_are_never_used_again() -> None:
     """P-20a: what is recorded under the id later goes on where it was."""
     async with bare(OPENED, QUESTION) as stage, stage.near() as client:

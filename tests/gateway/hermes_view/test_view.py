@@ -12,6 +12,7 @@ from eventlog import Event, ImportedSession, line, parse, read_capture
 from eventlog.vocabulary import HERMES, VOCABULARY
 from gateway.hermes_view import View
 from gateway.hermes_view.view import HIDDEN, STEPS
+from tests.gateway.kept import check_hermes_event
 
 CAPTURES: Final = sorted((Path(__file__).parents[2] / "captures" / "acp").glob("*.jsonl"))
 
@@ -83,7 +84,9 @@ def test_every_turn_that_starts_ends(capture: Path) -> None:
 
 @pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.stem)
 def test_one_event_is_at_most_one_event(capture: Path) -> None:
-    """P-8, P-6: each has the number and time of the event it stands for, and a Hermes name."""
+    """P-8, P-6: each has the number and time of the event it stands for, a Hermes name, and the
+    members that Hermes's own contract has for it.
+    """
     for session in sessions_of(capture):
         known = {parse(text)["seq"]: parse(text)["ts"] for text in session.lines}
         numbers = [event["seq"] for event in seen(session)]
@@ -91,6 +94,7 @@ def test_one_event_is_at_most_one_event(capture: Path) -> None:
         for event in seen(session):
             assert event["ts"] == known[event["seq"]]
             assert event["type"] in HERMES
+            check_hermes_event(event["type"], event["payload"])
 
 
 @pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.stem)
