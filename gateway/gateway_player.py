@@ -19,7 +19,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream
 
 from eventlog import codec
 from gateway.errors import BadFrame, Code
-from gateway.gateway_script import is_ready, read_steps
+from gateway.gateway_script import declines, is_ready, read_steps
 from gateway.jsonrpc import parse
 from gateway.transports import HUNG_UP, Transport
 
@@ -155,7 +155,7 @@ class GatewayPlayer:
     async def _say(self, frame: Json, line: Transport) -> None:
         """Say a frame of the recording, if it is anybody's business now."""
         if "method" not in frame:
-            id_ = self._asked.pop(_key(frame.get("id")), None)
+            id_ = self._asked.pop(codec.dumps(frame.get("id")), None)
             if id_ is None:
                 return
             self._learn(frame.get("result"))
@@ -174,11 +174,20 @@ class GatewayPlayer:
                 played.questions[frame["id"]] = frame
                 self._answers[frame["id"]] = anyio.Event()
             return new
+        if params.get("type") == "request.cancel":
+            self._withdraw(str((params.get("payload") or {}).get("id")))
         if "seq" in params:
             if any(item["seq"] == params["seq"] for item in played.events):
                 return False  # the same event on another recorded socket
             played.events.append(params)
         return True
+
+    def _withdraw(self, id_: str) -> None:
+        """Wait no more for the answer to a question."""
+        if event := self._answers.get(id_):
+            event.set()
+        for played in self._sessions.values():
+            played.questions.pop(id_, None)
 
     def _learn(self, result: Any) -> None:
         match result:
@@ -192,7 +201,7 @@ class GatewayPlayer:
         """Wait until a client does what a client did here; nothing else can be answered."""
         method = frame.get("method")
         if method is None:
-            if event := self._answers.get(str(frame.get("id"))):
+            if (event := self._answers.get(str(frame.get("id")))) and not declines(frame):
                 await event.wait()
         elif method not in _BY_ITSELF and "id" in frame:
             await self._await_call(method, frame["id"], line, calls)
@@ -205,7 +214,7 @@ class GatewayPlayer:
             call = self._early or await calls.receive()
             self._early = None
             if call["method"] == method:
-                self._asked[_key(id_)] = call["id"]
+                self._asked[codec.dumps(id_)] = call["id"]
                 return
             if self._comes(call["method"]):
                 self._early = call
@@ -242,9 +251,7 @@ class GatewayPlayer:
     def _take_answer(self, id_: str, frame: Json) -> None:
         if id_ in self._answers and id_ not in self.answered and not self.deaf:
             self.answered[id_] = frame
-            self._answers[id_].set()
-            for played in self._sessions.values():
-                played.questions.pop(id_, None)
+            self._withdraw(id_)
 
     def _by_itself(self, method: str, params: Mapping[str, Any]) -> Json:
         name = str(params.get("session_id"))
@@ -290,7 +297,3 @@ def _open(played: _Played | None) -> list[Json]:
         {"id": item["id"], "method": item["method"], "params": item["params"]}
         for item in questions.values()
     ]
-
-
-def _key(id_: Any) -> bytes:
-    return codec.dumps(id_)

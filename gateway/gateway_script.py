@@ -5,10 +5,11 @@ Above this module: `gateway_player`. Below it: `codec`. No I/O, no clock.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from eventlog import Malformed, codec
+from gateway.answers import CANNOT_SHOW
 
 Step = tuple[str, dict[str, Any]]
 """`in` or `out`, and a frame."""
@@ -20,6 +21,12 @@ def is_ready(step: Step) -> bool:
         case ("out", {"method": "event", "params": {"type": "gateway.ready"}}):
             return True
     return False
+
+
+def declines(frame: Mapping[str, Any]) -> bool:
+    """Whether an answer only says that this client cannot show the question."""
+    code = (frame.get("error") or {}).get("code")
+    return code in CANNOT_SHOW
 
 
 def read_steps(data: bytes) -> Iterator[Step]:

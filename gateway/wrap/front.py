@@ -27,7 +27,7 @@ from gateway.peer import Call as Frame
 from gateway.peer import Peer
 from gateway.server import FEATURES, FLUSH, answer
 from gateway.transports import Transport, hang_up
-from gateway.wrap.passing import pass_on, told_to
+from gateway.wrap.passing import Passage
 from gateway.wrap.upstream import Upstream
 
 log = logging.getLogger("gateway")
@@ -59,6 +59,8 @@ class Window(Connection):
     ) -> None:
         super().__init__(name, gateway.log, gateway.sessions, gateway.views, tasks, asks=asks)
         self._upstream = upstream
+        self.queue = anyio.Lock()
+        """Calls that are passed on leave in the order in which they came."""
 
     @property
     def followed(self) -> frozenset[SessionId]:
@@ -103,9 +105,10 @@ class Front:
             async def hear(frame: Frame) -> Any:
                 if frame.method in OWN:
                     return await answer(call, frame)
+                passage = Passage(self._upstream, call, client.queue)
                 if isinstance(frame, Notification):
-                    return await told_to(self._upstream, call, frame)
-                return await pass_on(self._upstream, call, frame)
+                    return await passage.tell(frame)
+                return await passage.ask(frame)
 
             client.peer = Peer(transport, hear, stray=client.answered)
             head = (await self.gateway.log.read(GATEWAY, limit=0)).head

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+import anyio
+
 from eventlog import InvalidSessionId, Seq, SessionId, valid_session_id
 from gateway.attachment import Attachment
 from gateway.errors import Code, RpcError
@@ -37,79 +39,153 @@ BY_STORED_ID: Final = frozenset(
 """Calls whose `session_id` is the id under which the gateway keeps a session."""
 
 
-async def told_to(upstream: Upstream, call: Call, told: Notification) -> None:
-    """Pass on what a client tells without asking."""
-    _, params = await _inward(upstream, call, told)
-    await upstream.tell(told.method, params)
+class Passage:
+    """One call of one client. Calls leave in the order in which they came.
 
-
-async def pass_on(upstream: Upstream, call: Call, asked: Request) -> Any:
-    """Let the gateway answer a call; attach the client if the call does.
-
-    Raises:
-        RpcError: the gateway refused, or is not there.
-
+    What has to be found out before a call leaves takes longer for one than for another: *queue* is
+    the client's, and a call holds it until it leaves.
     """
-    session_id, params = await _inward(upstream, call, asked)
-    if asked.method in ATTACHING:
-        return await _attach(upstream, call, asked.method, params, session_id)
-    attachment = None
-    if asked.method == "prompt.submit" and session_id and not call.client.follows(session_id):
-        head = (await call.sessions.state(session_id)).seq
-        attachment = await call.client.attachment(session_id, head, history=False)
-    result, _ = await upstream.call(asked.method, params, by=call.client.name)
-    told = _outward(upstream, result)
-    return Answer(told, lambda: call.client.go(attachment)) if attachment else told
 
+    def __init__(self, upstream: Upstream, call: Call, queue: anyio.Lock) -> None:
+        self._upstream = upstream
+        self._call = call
+        self._client = call.client
+        self._queue = queue
 
-async def _attach(
-    upstream: Upstream, call: Call, method: str, params: dict[str, Any], named: SessionId | None
-) -> Any:
-    """Ask for a snapshot, and go on behind it: nothing is missed, and nothing comes twice."""
-    paused = [item for item in [await _pause(call, named)] if item]
-    try:
-        result, heads = await upstream.call(method, params, by=call.client.name)
-        session_id = _session_in(upstream, result)
-        if session_id and session_id != named:
-            paused += [item for item in [await _pause(call, session_id)] if item]
-        if session_id is None:
-            return Answer(_outward(upstream, result), lambda: _go(call, paused))
-        seq = heads.get(session_id, Seq(0))
-        attachment = next((item for item in paused if item.session_id == session_id), None)
-        if attachment is None:
-            attachment = await call.client.attachment(session_id, seq, history=False)
-            paused.append(attachment)
-        await attachment.advance(seq)
-    except BaseException:
-        _go(call, paused)
-        raise
-    told = _snapshot(call, session_id, result, attachment.position)
-    return Answer(told, lambda: _go(call, paused))
+    async def tell(self, told: Notification) -> None:
+        """Pass on what a client tells without asking."""
+        async with self._queue:
+            _, params = await self._inward(told)
+            await self._upstream.tell(told.method, params)
 
+    async def ask(self, asked: Request) -> Any:
+        """Let the gateway answer a call; attach the client if the call does.
 
-async def _pause(call: Call, session_id: SessionId | None) -> Attachment | None:
-    return await call.client.pause(session_id) if session_id else None
+        Raises:
+            RpcError: the gateway refused, or is not there.
 
+        """
+        await self._queue.acquire()
+        try:
+            session_id, params = await self._inward(asked)
+            if asked.method in ATTACHING:
+                return await self._attach(asked.method, params, session_id)
+            attachment = None
+            if asked.method == "prompt.submit" and session_id:
+                attachment = await self._attachment(session_id)
+            result, _ = await self._send(asked.method, params)
+        finally:
+            self._leave()
+        told = self._outward(result)
+        return Answer(told, lambda: self._client.go(attachment)) if attachment else told
 
-def _go(call: Call, attachments: list[Attachment]) -> None:
-    for attachment in attachments:
-        call.client.go(attachment)
+    async def _send(
+        self, method: str, params: dict[str, Any]
+    ) -> tuple[Any, Mapping[SessionId, Seq]]:
+        return await self._upstream.call(method, params, by=self._client.name, leaves=self._leave)
 
+    def _leave(self) -> None:
+        if self._queue.statistics().owner == anyio.get_current_task():
+            self._queue.release()
 
-def _snapshot(
-    call: Call, session_id: SessionId, result: Mapping[str, Any], seq: Seq
-) -> dict[str, Any]:
-    told = {
-        **result,
-        "session_id": session_id,
-        "latest_seq": seq,
-        "replay_epoch": call.log.epoch,
-    }
-    if isinstance(asked := result.get("open_requests"), list):
-        told["open_requests"] = [_of_session(item, session_id) for item in asked]
-        ids = [str(item.get("id")) for item in asked if isinstance(item, dict)]
-        call.client.asked_in_answer(session_id, ids)
-    return told
+    async def _attachment(self, session_id: SessionId) -> Attachment | None:
+        """Return a place at the end of a session that the client does not follow yet."""
+        if self._client.follows(session_id):
+            return None
+        head = (await self._call.sessions.state(session_id)).seq
+        return await self._client.attachment(session_id, head, history=False)
+
+    async def _attach(self, method: str, params: dict[str, Any], named: SessionId | None) -> Answer:
+        """Ask for a snapshot, and go on behind it: nothing is missed, and nothing comes twice."""
+        paused = await self._paused(named)
+        try:
+            result, heads = await self._send(method, params)
+            session_id = self._session_in(result)
+            if session_id is None:
+                return Answer(result, lambda: self._go(paused))
+            if session_id != named:
+                paused += await self._paused(session_id)
+            seq = heads.get(session_id, Seq(0))
+            attachment = next((item for item in paused if item.session_id == session_id), None)
+            if attachment is None:
+                attachment = await self._client.attachment(session_id, seq, history=False)
+                paused.append(attachment)
+            await attachment.advance(seq)
+        except BaseException:
+            self._go(paused)
+            raise
+        told = self._snapshot(session_id, result, attachment.position)
+        return Answer(told, lambda: self._go(paused))
+
+    async def _paused(self, session_id: SessionId | None) -> list[Attachment]:
+        attachment = await self._client.pause(session_id) if session_id else None
+        return [attachment] if attachment else []
+
+    def _go(self, attachments: list[Attachment]) -> None:
+        for attachment in attachments:
+            self._client.go(attachment)
+
+    def _snapshot(
+        self, session_id: SessionId, result: Mapping[str, Any], seq: Seq
+    ) -> dict[str, Any]:
+        told = {
+            **result,
+            "session_id": session_id,
+            "latest_seq": seq,
+            "replay_epoch": self._call.log.epoch,
+        }
+        if isinstance(asked := result.get("open_requests"), list):
+            told["open_requests"] = [_of_session(item, session_id) for item in asked]
+            ids = [str(item.get("id")) for item in asked if isinstance(item, dict)]
+            self._client.asked_in_answer(session_id, ids)
+        return told
+
+    async def _inward(
+        self, frame: Request | Notification
+    ) -> tuple[SessionId | None, dict[str, Any]]:
+        """Return the session that a call is about, and its params as the gateway knows them."""
+        params = dict(frame.params) if isinstance(frame.params, dict) else {}
+        await self._upstream.introduced()
+        session_id = None
+        for key in ("session_id", "parent_session_id"):
+            name = params.get(key)
+            found = await self._find(name) if isinstance(name, str) else None
+            if found:
+                stored = key != "session_id" or frame.method in BY_STORED_ID
+                inner = self._upstream.stored_of if stored else self._upstream.runtime_of
+                params[key] = inner(found) or name
+                session_id = found if key == "session_id" else session_id
+        return session_id, params
+
+    async def _find(self, name: str) -> SessionId | None:
+        """Return the session that a client means; None if that is for the gateway to say.
+
+        Raises:
+            RpcError: -32602, several sessions have this alias.
+
+        """
+        if session_id := self._upstream.session_of(name):
+            return session_id
+        try:
+            found = await self._call.log.resolve(valid_session_id(name))
+        except InvalidSessionId:  # a title, perhaps: `session.resume` takes one
+            return None
+        if len(found) > 1 and found[0] != name:
+            told = {"path": "session_id", "candidates": list(found)}
+            raise RpcError(
+                Code.INVALID_PARAMS, f"{name} is an alias of {len(found)} sessions", told
+            )
+        return found[0] if found else None
+
+    def _session_in(self, result: Any) -> SessionId | None:
+        match result:
+            case {"session_id": str(name)}:
+                return self._upstream.session_of(name)
+        return None
+
+    def _outward(self, result: Any) -> Any:
+        session_id = self._session_in(result)
+        return {**result, "session_id": session_id} if session_id else result
 
 
 def _of_session(item: Any, session_id: SessionId) -> Any:
@@ -117,52 +193,3 @@ def _of_session(item: Any, session_id: SessionId) -> Any:
         case {"params": dict(params)}:
             return {**item, "params": {**params, "session_id": session_id}}
     return item
-
-
-async def _inward(
-    upstream: Upstream, call: Call, frame: Request | Notification
-) -> tuple[SessionId | None, dict[str, Any]]:
-    """Return the session that a call is about, and its params as the gateway knows them."""
-    params = dict(frame.params) if isinstance(frame.params, dict) else {}
-    await upstream.introduced()
-    session_id = None
-    for key in ("session_id", "parent_session_id"):
-        name = params.get(key)
-        found = await _find(upstream, call, name) if isinstance(name, str) else None
-        if found:
-            stored = key != "session_id" or frame.method in BY_STORED_ID
-            inner = upstream.stored_of(found) if stored else upstream.runtime_of(found)
-            params[key] = inner or name
-            session_id = found if key == "session_id" else session_id
-    return session_id, params
-
-
-async def _find(upstream: Upstream, call: Call, name: str) -> SessionId | None:
-    """Return the session that a client means; None if that is for the gateway to say.
-
-    Raises:
-        RpcError: -32602, several sessions have this alias.
-
-    """
-    if session_id := upstream.session_of(name):
-        return session_id
-    try:
-        found = await call.log.resolve(valid_session_id(name))
-    except InvalidSessionId:  # a title, perhaps: `session.resume` takes one
-        return None
-    if len(found) > 1 and found[0] != name:
-        told = {"path": "session_id", "candidates": list(found)}
-        raise RpcError(Code.INVALID_PARAMS, f"{name} is an alias of {len(found)} sessions", told)
-    return found[0] if found else None
-
-
-def _session_in(upstream: Upstream, result: Any) -> SessionId | None:
-    match result:
-        case {"session_id": str(name)}:
-            return upstream.session_of(name)
-    return None
-
-
-def _outward(upstream: Upstream, result: Any) -> Any:
-    session_id = _session_in(upstream, result)
-    return {**result, "session_id": session_id} if session_id else result

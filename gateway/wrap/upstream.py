@@ -138,9 +138,11 @@ class Upstream:
                 await self._over.wait()
 
     async def call(
-        self, method: str, params: dict[str, Any], *, by: str
+        self, method: str, params: dict[str, Any], *, by: str, leaves: Callable[[], None]
     ) -> tuple[Any, Mapping[SessionId, Seq]]:
         """Ask; return the result, and where the sessions stood in the log when it came.
+
+        *leaves* is called when the call has its place in the queue; what is asked then is behind it.
 
         Raises:
             RpcError: the gateway said no, or there is no line.
@@ -149,6 +151,7 @@ class Upstream:
         line = await self._present()
         id_ = f"w{next(self._ids)}"
         self._remarks[dump(Request(id_, method, params))] = Remark(Note(members={"by": by}))
+        leaves()  # the request below is queued before anybody else runs
         try:
             result = await line.peer.request(method, params, id=id_)
         except PeerGone as error:

@@ -460,6 +460,24 @@ async def test_the_gateways_own_ids_are_understood(tmp_path: Path) -> None:
         assert player.heard[-1] == ("session.status", {"session_id": "bbbb0002"})
 
 
+async def test_calls_reach_the_gateway_in_the_order_in_which_they_came(tmp_path: Path) -> None:
+    """Some name a session, which has to be found first, and some do not: a prompt and what stops
+    it must not change places (P-1)."""
+    methods = [f"call.{number}" for number in range(30)]
+    calls: list[Any] = []
+    for method in methods:
+        calls += [("in", {"id": method, "method": method}), {"id": method, "result": {}}]
+    player = gateway(*opening(), *calls)
+    async with house(tmp_path, player) as home, home.window() as window:
+        name = await create(window)
+        for number, method in enumerate(methods):
+            named = {"session_id": name} if number % 3 == 0 else {}
+            last = await window.send(method, **named)
+        await window.until(lambda frame: frame.get("id") == last)
+
+    assert [method for method, _ in player.heard[1:]] == methods
+
+
 async def test_an_id_that_means_two_sessions_is_refused(tmp_path: Path) -> None:
     """The candidates are told (P-22)."""
     async with house(tmp_path, gateway()) as home, home.window() as window:
