@@ -73,9 +73,14 @@ class Commit:
             return
         if (draft := self.drafts.get(stream)) is None:
             draft = self.drafts[stream] = Draft(head)
-        times = pending.at or (now,) * len(events)
-        draft.times += times
-        draft.lines += map(line, range(head + 1, last + 1), times, events)
+        if len(events) == 1:  # under load, nearly always
+            ts = pending.at[0] if pending.at else now
+            draft.times.append(ts)
+            draft.lines.append(line(last, ts, events[0]))
+        else:
+            times = pending.at or (now,) * len(events)
+            draft.times += times
+            draft.lines += map(line, range(head + 1, last + 1), times, events)
         if pending.found is not None:
             self.changes.append((stream, pending.found))
         if pending.blobs:

@@ -5,7 +5,8 @@ Above this module: `writer`. Below it: `batch`, `heads`.
 
 from __future__ import annotations
 
-from asyncio import Future
+from asyncio import Future, get_running_loop
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -59,8 +60,10 @@ class Intake:
         self._turn = anyio.Lock(fast_acquire=True)  # first come, first served
         self._crowded = 0
         """How many wait outside."""
-        self._taking = anyio.Lock(fast_acquire=True)
-        self._due = anyio.Event()
+        self._idle: deque[Future[None]] = deque()
+        """Who waits to take something."""
+        self._called = False
+        """Whether one of them has been called and has not looked yet."""
         self._emptied = anyio.Event()
         self._closed = False
         self._held = False
@@ -97,32 +100,40 @@ class Intake:
 
         Nothing once closed and empty. `ended` has to be called once for each that is taken.
         """
-        async with self._taking:
-            while not self._is_due():
-                self._due = anyio.Event()
-                await self._due.wait()
-            taken, self._waiting = self._waiting, []
-            self._events = self._bytes = 0
-            if self._crowded:
-                self._emptied.set()
-                self._emptied = anyio.Event()
-            self.under_way += bool(taken)
-            return taken
+        while not self._is_due():
+            idle = get_running_loop().create_future()
+            self._idle.append(idle)
+            await idle
+            self._called = False
+        taken, self._waiting = self._waiting, []
+        self._events = self._bytes = 0
+        if self._crowded:
+            self._emptied.set()
+            self._emptied = anyio.Event()
+        if taken:
+            self.under_way += 1
+        else:
+            self._call()  # the other one has to end too
+        return taken
 
     def ended(self) -> None:
-        """Note that a commit has ended."""
+        """Note that a commit has ended, and was answered.
+
+        Who takes what comes next is called at once: it looks when those who were answered have
+        had their turn, and may have brought something again.
+        """
         self.under_way -= 1
-        self._look()
+        self._call()
 
     def hold(self, *, on: bool) -> None:
         """Let nothing be taken for a while: something has to be set right first."""
         self._held = on
-        self._look()
+        self._call()
 
     def close(self) -> None:
         """Take nothing more in; what waits is still there to be taken."""
         self._closed = True
-        self._due.set()
+        self._call()
         self._emptied.set()
 
     def drain(self) -> list[Pending]:
@@ -137,12 +148,14 @@ class Intake:
         self._waiting.append(pending)
         self._events += len(pending.events)
         self._bytes += pending.size
-        if len(self._waiting) == 1 or self.under_way:
-            self._look()
+        if self._idle and not self._called and self._is_due():
+            self._call()
 
-    def _look(self) -> None:
-        if self._is_due():
-            self._due.set()
+    def _call(self) -> None:
+        """Let one who waits look whether it is time."""
+        if self._idle and not self._called:
+            self._called = True
+            self._idle.popleft().set_result(None)
 
     def _is_due(self) -> bool:
         if self._held:
