@@ -342,6 +342,25 @@ export interface SessionActiveListResult {
   sessions: ActiveSession[];
 }
 
+/** Read a piece of a large string that an event refers to (P-34). */
+export interface SessionBlob {
+  session_id: string;
+  profile?: string | null;
+  ref: string;
+  offset?: number;
+  length?: number | null;
+}
+
+/** A piece of *size* bytes in all, from *offset* on; ask on with *next*. All in bytes of UTF-8. */
+export interface SessionBlobResult {
+  ref: string;
+  size: number;
+  offset: number;
+  text: string;
+  next: number;
+  has_more: boolean;
+}
+
 /** Make a new session of the past of another, up to the end of a turn. */
 export interface SessionBranch {
   session_id: string;
@@ -728,6 +747,8 @@ export interface Methods {
   "session.activate": { params: SessionActivate; result: Snapshot };
   /** List the sessions whose agent runs. */
   "session.active_list": { params: SessionActiveList; result: SessionActiveListResult };
+  /** Read a piece of a large string that an event refers to (P-34). */
+  "session.blob": { params: SessionBlob; result: SessionBlobResult };
   /** Make a new session of the past of another, up to the end of a turn. */
   "session.branch": { params: SessionBranch; result: SessionBranchResult };
   /** End a live session; its log stays (P-23). */

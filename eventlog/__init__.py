@@ -1,6 +1,7 @@
 """A durable, sequenced, append-only log of session events."""
 
 from eventlog import codec, exits
+from eventlog.blobs import Piece, text_of
 from eventlog.capture import Capture, ImportedSession, Skipped, capture_of, read_capture
 from eventlog.cassette import (
     CassetteHeader,
@@ -58,7 +59,20 @@ from eventlog.recorders import (
     is_secret,
 )
 from eventlog.sqlite import SqliteReader, SqliteStore
-from eventlog.store import Catalogue, EventSource, EventStore, Log, LogReader, Page, SessionRow
+from eventlog.store import (
+    Catalogue,
+    Checkpoint,
+    Checkpoints,
+    Contents,
+    EventSource,
+    EventStore,
+    Log,
+    LogReader,
+    Page,
+    Prunable,
+    Retention,
+    SessionRow,
+)
 from eventlog.subscription import CaughtUp, subscribe
 
 __all__ = [
@@ -70,6 +84,9 @@ __all__ = [
     "CassetteHeader",
     "Catalogue",
     "CaughtUp",
+    "Checkpoint",
+    "Checkpoints",
+    "Contents",
     "Direction",
     "Entry",
     "Envelope",
@@ -95,8 +112,11 @@ __all__ = [
     "Note",
     "Observation",
     "Page",
+    "Piece",
+    "Prunable",
     "Question",
     "Recorder",
+    "Retention",
     "Seq",
     "SessionId",
     "SessionRow",
@@ -129,5 +149,6 @@ __all__ = [
     "seq_of",
     "sessions_named",
     "subscribe",
+    "text_of",
     "valid_session_id",
 ]

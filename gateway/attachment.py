@@ -56,6 +56,9 @@ class Attachment:
     view: View | None = None
     """What the log is translated by, standing at *position*; None: this client reads it as it is."""
     blobs: bool = False
+    """The client knows what a reference is."""
+    by_reference: bool = False
+    """It fetches large strings itself (P-34)."""
     history: bool = False
     """Catching up after a subscribe: the border will be told."""
     asked: Callable[[str, SessionId], None] = lambda _id, _session: None
@@ -68,7 +71,9 @@ class Attachment:
             HistoryTruncated: pruning has overtaken this reader.
 
         """
-        pages = subscribe(self.source, self.session_id, after=self.position)
+        pages = subscribe(
+            self.source, self.session_id, after=self.position, by_reference=self.by_reference
+        )
         async with aclosing(pages):
             async for item in pages:
                 match item:
@@ -87,7 +92,10 @@ class Attachment:
         """
         while self.position < until:
             page = await self.source.read(
-                self.session_id, after=self.position, limit=min(512, until - self.position)
+                self.session_id,
+                after=self.position,
+                limit=min(512, until - self.position),
+                by_reference=self.by_reference,
             )
             if not page.body:
                 raise HistoryTruncated(self.session_id, self.position, page.floor, page.head)

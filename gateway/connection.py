@@ -91,6 +91,7 @@ class Connection:
         self, session_id: SessionId, position: int, *, history: bool
     ) -> Attachment:
         """Return a new place in a session, behind *position*; nothing is delivered before `go`."""
+        view = await self.view(session_id, position)
         return Attachment(
             session_id=session_id,
             position=Seq(position),
@@ -99,8 +100,9 @@ class Connection:
             say=self.peer.send_raw,
             asks=lambda: self.can.server_requests,
             show=self.show,
-            view=await self.view(session_id, position),
+            view=view,
             blobs=self.can.blobs,
+            by_reference=self.by_reference(view),
             history=history,
             asked=self._asked.__setitem__,
         )
@@ -108,6 +110,10 @@ class Connection:
     async def view(self, session_id: SessionId, seq: int) -> View | None:
         """Return what translates a session for this client from *seq* on, if anything does."""
         return None if self.can.acp_updates else await self._views.at(session_id, seq)
+
+    def by_reference(self, view: View | None) -> bool:
+        """Whether large strings are left for this client to fetch: a translation needs them."""
+        return self.can.blobs and (view is None or view.passes)
 
     def show(
         self, request: OpenRequest, session_id: SessionId

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from secrets import token_hex
@@ -62,6 +63,7 @@ class LiveSession:
     """Runs from `run` until its agent exits or it is told to `stop`.
 
     *known_as* is the id by which its agent knew it in an earlier life, if there was one.
+    *turned* hears when a turn has ended.
     """
 
     def __init__(
@@ -70,7 +72,9 @@ class LiveSession:
         events: Log,
         spec: AgentSpec,
         state: SessionState,
+        *,
         known_as: str | None = None,
+        turned: Callable[[SessionId], None] = lambda _session: None,
     ) -> None:
         self.session_id = session_id
         self.spec = spec
@@ -85,6 +89,7 @@ class LiveSession:
         self._state = state
         self._log = events
         self._known_as = known_as
+        self._turned = turned
         self._stop = anyio.Event()
         self._reason = "agent_gone"
         self._closed = False
@@ -250,6 +255,7 @@ class LiveSession:
                     slot = Slot(prompt.seq)
                     await self.host.prompt(prompt.content, slot, waited=prompt.waited)
                 self._prompts.popleft()
+                self._turned(self.session_id)
 
     async def _record_end(self, end: Exit) -> None:
         self.ending = True  # before anything is awaited: what was taken until now is ended below

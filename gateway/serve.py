@@ -18,6 +18,8 @@ import anyio
 
 from eventlog import SqliteStore
 from gateway.auth import Token
+from gateway.background import background
+from gateway.checkpoints import TurnEnds
 from gateway.closing import recover
 from gateway.hermes_view import Views
 from gateway.live import AgentSpec
@@ -56,9 +58,17 @@ async def gateway_on(path: Path, agents: Mapping[str, AgentSpec]) -> AsyncGenera
     async with SqliteStore.open(path) as events:
         for session_id in await recover(events):
             log.warning("%s was cut off when the gateway last ended; its turn is over", session_id)
-        async with sessions_of(events, agents) as sessions:
+        transcripts = Transcripts(events)
+        turns = TurnEnds(transcripts)
+        async with background() as tasks, sessions_of(events, agents) as sessions:
+            tasks.start_soon(turns.run)
+            sessions.turned = turns.note
             yield Gateway(
-                events, sessions, Transcripts(events), Views(events), disk_bytes=partial(_disk_bytes, path)
+                events,
+                sessions,
+                transcripts,
+                Views(events),
+                disk_bytes=partial(_disk_bytes, path),
             )
         await events.settle()
 

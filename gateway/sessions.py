@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import os
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from secrets import token_hex
 from typing import Final
@@ -40,6 +40,8 @@ class Sessions:
     def __init__(self, events: Log, agents: Mapping[str, AgentSpec], tasks: TaskGroup) -> None:
         self.questions = Questions(events)
         """What the gateway itself asks."""
+        self.turned: Callable[[SessionId], None] = lambda _session: None
+        """Hears when a live session's turn has ended."""
         self._log = events
         self._agents = agents
         self._tasks = tasks
@@ -200,7 +202,9 @@ class Sessions:
         started = self._starting[session_id] = anyio.Event()
         try:
             state = await self.state(session_id)
-            live = LiveSession(session_id, self._log, spec, state, known_as)
+            live = LiveSession(
+                session_id, self._log, spec, state, known_as=known_as, turned=self.turned
+            )
             # Whoever asks may hang up while the agent starts: it starts all the same.
             with anyio.CancelScope(shield=True):
                 self._tasks.start_soon(self._run, live, cwd)

@@ -1,6 +1,9 @@
 """Transcripts for clients that have to start over: the log folded here, served in pages.
 
 Above this module: `session.transcript`. Below it: `replay`, the log.
+
+At ends of turns the state of a session's fold is kept in the log, so that opening a session
+does not depend on its length (S-14).
 """
 
 from __future__ import annotations
@@ -11,17 +14,32 @@ from typing import Any, Final
 import anyio
 import anyio.to_thread
 
-from eventlog import EventSource, SessionId, codec
-from replay import EMPTY, FOLD_VERSION, Fold, Transcript, digest, dump
+from eventlog import Log, SessionId, codec
+from replay import (
+    FOLD_VERSION,
+    KIND,
+    Fold,
+    Transcript,
+    digest,
+    dump,
+    opening,
+    state_of,
+)
 
 FOLDS_KEPT: Final = 16
 """Sessions whose fold is kept, so that the next page or a later state costs only what is new."""
+
+EVERY: Final = 256
+"""Events after which a state is kept again, at the end of a turn."""
+
+WEIGHT: Final = 1_024
+"""Bytes of a state that have to be paid for by one more event: keeping it stays cheap."""
 
 
 class Transcripts:
     """Folds sessions on demand. A fold is a cache: it can be made again from the log."""
 
-    def __init__(self, source: EventSource) -> None:
+    def __init__(self, source: Log) -> None:
         self._source = source
         self._folds: OrderedDict[SessionId, Fold] = OrderedDict()
         self._folding: dict[SessionId, anyio.Lock] = {}
@@ -40,19 +58,34 @@ class Transcripts:
         """Drop what is kept of a session."""
         self._folds.pop(session_id, None)
 
+    async def keep(self, session_id: SessionId) -> None:
+        """Keep a session's state in the log, if enough has come since the last time (S-14)."""
+        transcript = await self.at(session_id)
+        last = await self._source.checkpoint(session_id, KIND, FOLD_VERSION)
+        seq, size = (last.seq, len(last.body)) if last else (0, 0)
+        if transcript.seq - seq >= max(EVERY, size // WEIGHT):
+            state = await anyio.to_thread.run_sync(state_of, transcript)
+            await self._source.keep(session_id, KIND, state)
+
     async def _folded(self, session_id: SessionId, seq: int | None) -> Transcript:
         fold = self._folds.get(session_id)
         if fold is None or (seq is not None and fold.seq > seq):
-            fold = Fold(EMPTY)
+            fold = await self._begin(session_id, seq)
         while True:
-            limit = 256 if seq is None else min(256, seq - fold.seq)
+            limit = 256 if seq is None else max(0, min(256, seq - fold.seq))
             page = await self._source.read(session_id, after=fold.seq, limit=limit)
+            if page.floor > fold.seq and (base := await self._begin(session_id)).seq > fold.seq:
+                fold = base  # pruned meanwhile: what is gone stands in the base
+                continue
             for envelope in page.envelopes():
                 fold.apply(envelope)
             if not page.body or page.next >= (page.head if seq is None else seq):
                 break
         self._keep(session_id, fold)
         return fold.transcript()
+
+    async def _begin(self, session_id: SessionId, seq: int | None = None) -> Fold:
+        return Fold(await opening(self._source, session_id, at=seq))
 
     def _keep(self, session_id: SessionId, fold: Fold) -> None:
         known = self._folds.get(session_id)

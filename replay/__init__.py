@@ -1,7 +1,7 @@
 """Rebuild what a person saw, from the log alone."""
 
 from replay.digest import canonical_json, digest
-from replay.dump import dump, load, schema
+from replay.dump import dump, load, load_base, schema
 from replay.entries import (
     Agent,
     AnyEntry,
@@ -31,6 +31,7 @@ from replay.fold import (
     tool_name,
 )
 from replay.formats import Format, format_named
+from replay.opening import KIND, opening, state_of
 from replay.pieces import (
     Block,
     Excerpt,
@@ -72,6 +73,7 @@ __all__ = [
     "EMPTY",
     "FOLD_VERSION",
     "FULL",
+    "KIND",
     "PROFILES",
     "SNAPSHOT",
     "TIMELINE",
@@ -127,9 +129,12 @@ __all__ = [
     "is_plan_approval",
     "is_question_tool",
     "load",
+    "load_base",
+    "opening",
     "read_recordings",
     "render_text",
     "render_texts",
     "schema",
+    "state_of",
     "tool_name",
 ]

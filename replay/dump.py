@@ -49,10 +49,22 @@ def load(values: Mapping[str, Any]) -> Transcript:
         NotATranscript: it is nothing that `dump` writes.
 
     """
-    fields = dict(values)
-    found = fields.pop("fold_version", None)
+    found = values.get("fold_version")
     if found != FOLD_VERSION:
         raise OtherFoldVersion(found, FOLD_VERSION)
+    return load_base(values)
+
+
+def load_base(values: Mapping[str, Any]) -> Transcript:
+    """Return a transcript that `dump` wrote, in this version of the fold or an earlier one (S-10).
+
+    What was written before a member was thought of has that member's default.
+
+    Raises:
+        NotATranscript: it is nothing that `dump` writes.
+
+    """
+    fields = {key: value for key, value in values.items() if key != "fold_version"}
     try:
         return _shape().validate_python(fields)
     except ValidationError as error:

@@ -29,6 +29,7 @@ from eventlog import (
     read_cassette,
 )
 from replay.errors import ForeignFile, NothingToReplay
+from replay.transcript import Transcript
 
 Form = Literal["cassette", "lines", "capture"]
 
@@ -48,10 +49,12 @@ class Flaw:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A session: its id and its lines, as the log has them."""
+    """A session: its id and its lines, as the log has them, but with large strings in them."""
 
     id: SessionId
     lines: Sequence[bytes]
+    begin: Transcript | None = None
+    """What stood before the first of them, if that was pruned."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from eventlog import (
     valid_session_id,
 )
 from replay.errors import AmbiguousName, SessionNotFound, WrongName
+from replay.opening import opening
 from replay.recordings import Recording, Recordings, read_recordings
 
 LATEST: Final = "latest"
@@ -63,8 +64,8 @@ async def read_log(name: str, *, log: str | None = None) -> Recordings:
     """
     id_ = valid_session_id(name)
     async with open_reader(log) as reader:
-        found = await _resolve(reader, id_, where=str(log_location(log)))
-        return Recordings([Recording(found, await _lines(reader, found))])
+        found = await resolve(reader, id_, where=str(log_location(log)))
+        return Recordings([await _recording(reader, found)])
 
 
 def is_file_name(name: str) -> bool:
@@ -72,13 +73,15 @@ def is_file_name(name: str) -> bool:
     return name == STDIN or "/" in name or "\\" in name or Path(name).suffix in _SUFFIXES
 
 
-async def _lines(reader: LogReader, session: SessionId) -> Sequence[bytes]:
+async def _recording(reader: LogReader, session: SessionId) -> Recording:
+    """Read all that the log holds of a session; what was pruned is in its base."""
     lines: list[bytes] = []
-    cursor = 0
+    start = await opening(reader, session, at=0)
+    cursor = start.seq
     while True:
         page = await reader.read(session, after=cursor, limit=4096, limit_bytes=_PAGE)
         if not page.body:
-            return lines
+            return Recording(session, lines, start if start.seq else None)
         if page.floor > cursor:
             lines.append(_pruned(page))
         lines += page.lines
@@ -91,7 +94,13 @@ def _pruned(page: Page) -> bytes:
     return line(page.floor, parse(page.lines[0])["ts"], Event.of("log.gap", gap))
 
 
-async def _resolve(reader: LogReader, name: SessionId, *, where: str) -> SessionId:
+async def resolve(reader: LogReader, name: SessionId, *, where: str) -> SessionId:
+    """Return the session that *name* means in a log that is open.
+
+    Raises:
+        SessionNotFound, AmbiguousName: nothing, or too much, is called so.
+
+    """
     if name == LATEST:
         rows = await reader.sessions(limit=1)
         if not rows:

@@ -12,6 +12,8 @@ from typing import Any, Final
 from gateway.contracts.contract import Contract
 from gateway.contracts.events import (
     Extent,
+    SessionBlob,
+    SessionBlobResult,
     SessionEventsSince,
     SessionEventsSinceResult,
     SessionEventsSubscribe,
@@ -153,6 +155,7 @@ CONTRACTS: Final = _named(
         SessionActiveListResult,
         frozenset({Code.LOG_UNAVAILABLE}),
     ),
+    Contract("session.blob", SessionBlob, SessionBlobResult, _KNOWN | {Code.BAD_ARGUMENT}),
     Contract("session.branch", SessionBranch, SessionBranchResult, _LIVE | {Code.BAD_ARGUMENT}),
     Contract("session.close", SessionClose, SessionCloseResult, _KNOWN),
     Contract(
@@ -251,6 +254,7 @@ __all__ = [
     "PromptSubmit",
     "SessionActivate",
     "SessionActiveList",
+    "SessionBlob",
     "SessionBranch",
     "SessionClose",
     "SessionCreate",

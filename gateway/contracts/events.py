@@ -95,3 +95,22 @@ class SessionTranscriptResult(Result):
     seq: Cursor
     digest: str = Field(pattern="^[0-9a-f]{64}$")
     fold_version: int
+
+
+class SessionBlob(OfSession):
+    """Read a piece of a large string that an event refers to (P-34)."""
+
+    ref: str = Field(pattern="^sha256:[0-9a-f]{64}$")
+    offset: Cursor = 0
+    length: Amount | None = None
+
+
+class SessionBlobResult(Result):
+    """A piece of *size* bytes in all, from *offset* on; ask on with *next*. All in bytes of UTF-8."""
+
+    ref: str
+    size: Cursor
+    offset: Cursor
+    text: str
+    next: Cursor
+    has_more: bool

@@ -61,11 +61,14 @@ class View:
         self._scene = Scene(session_id)
         if opened:
             self._open(opened)
+        self.passes = opened is not None and not self._scene.acp
+        """A Hermes gateway's own session: its lines are what its clients know."""
 
     def copy(self) -> View:
         """Return a view that goes on from here by itself."""
         other = View(self._scene.session_id)
         other.seq, other._last, other._scene = self.seq, self._last, self._scene.copy()
+        other.passes = self.passes
         return other
 
     def see(self, lines: Iterable[bytes]) -> list[bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
-from gateway.methods import events, line, lookups, prompts, sessions, settling
+from gateway.methods import contents, events, line, lookups, prompts, sessions, settling
 from gateway.methods.call import Call, Gateway
 
 Method = Callable[[Call, Any], Awaitable[Any]]
@@ -22,6 +22,7 @@ METHODS: Final[Mapping[str, Method]] = {
     "prompt.submit": prompts.submit,
     "session.activate": sessions.activate,
     "session.active_list": lookups.active_list,
+    "session.blob": contents.blob,
     "session.branch": sessions.branch,
     "session.close": sessions.close,
     "session.create": sessions.create,

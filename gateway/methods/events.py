@@ -15,6 +15,7 @@ from gateway.contracts import (
     SessionTranscript,
 )
 from gateway.errors import Code, RpcError
+from gateway.hermes_view import View
 from gateway.jsonrpc import Raw
 from gateway.methods.call import Call
 from gateway.peer import Answer
@@ -37,17 +38,19 @@ async def since(call: Call, params: SessionEventsSince) -> Raw:
     after = params.last_seen or 0
     asked = params.limit_bytes or call.client.can.limit_bytes
     paged = params.limit is not None or asked is not None
+    view = await call.client.view(session_id, after)
     page = await call.log.read(
         session_id,
         after=after,
         limit=ALL if params.limit is None else params.limit,
         limit_bytes=min(asked or PAGE, PAGE) if paged else WHOLE,
+        by_reference=call.client.by_reference(view),
     )
     lost = _lost(page, after, params.replay_epoch, call.log.epoch)
     if lost or (not paged and page.next < page.head):
         page = _nothing(page, after)
         lost = True
-    body = await _shown(call, session_id, after, page.body)
+    body = _shown(call, session_id, view, page.body)
     can = call.client.can
     events = event_array(session_id, body, blobs=can.blobs, compact=can.compact)
     state = await call.sessions.state(session_id)
@@ -62,10 +65,9 @@ async def since(call: Call, params: SessionEventsSince) -> Raw:
     )
 
 
-async def _shown(call: Call, session_id: SessionId, after: int, body: bytes) -> bytes:
+def _shown(call: Call, session_id: SessionId, view: View | None, body: bytes) -> bytes:
     """Return the body of a page as this client sees it."""
-    view = await call.client.view(session_id, after) if body else None
-    if view is None:
+    if view is None or not body:
         return body
     told = view.see(body.split(b"\n"))
     call.gateway.views.keep(session_id, view)  # the next page begins where this one ends
@@ -95,10 +97,13 @@ async def unsubscribe(call: Call, params: SessionEventsUnsubscribe) -> Any:
 async def transcript(call: Call, params: SessionTranscript) -> Any:
     """Return the session as a person saw it, in pages, with its digest (P-26)."""
     session_id = await call.session(params.session_id)
-    head = (await call.log.read(session_id, limit=1)).head
-    if params.at is not None and params.at > head:
+    extent = await call.log.read(session_id, limit=0)
+    if params.at is not None and not extent.continues(params.at):
+        kept = {"floor": extent.floor, "head": extent.head}
         raise RpcError(
-            Code.INVALID_PARAMS, f"at is {params.at}, the head {head}", {"path": "at", "head": head}
+            Code.INVALID_PARAMS,
+            f"at is {params.at}; the transcript can be had at {extent.floor} to {extent.head}",
+            {"path": "at", **kept},
         )
     folded = await call.gateway.transcripts.at(session_id, params.at)
     limit = min(params.limit_bytes or PAGE, PAGE)
