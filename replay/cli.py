@@ -6,11 +6,9 @@ The bytes that go to a pipe depend on the arguments and the log alone (R127).
 
 from __future__ import annotations
 
-from enum import StrEnum
-from pathlib import Path
-from typing import Annotated
-
 import typer
+
+from replay import arguments as given
 
 _EXAMPLES = """\b
 Examples:
@@ -18,34 +16,21 @@ Examples:
   hermes-replay s-7f3c                       one that begins so; an alias will do
   hermes-replay run.jsonl --until turn:2     a cassette or a capture, two turns of it
   hermes-replay -o session.html              one file to read in a browser, redacted
-  hermes-replay -f markdown | less
-  hermes-replay latest -f json -o state.json
   hermes-replay latest -f jsonl | jq .type
   hermes-replay - --profile snapshot < run.jsonl
+  hermes-replay --last 1 -v                  all there is of the last turn
+  hermes-replay --tool run --status failed   the commands that failed
+  hermes-replay --grep 'ENOENT|EACCES'       where it says so; exit 1 if nowhere
+  hermes-replay s-7f3c --diff s-91d0         what went otherwise; exit 1 if anything
+  hermes-replay run.jsonl --profile snapshot --check run.txt
+  hermes-replay --stats --json | jq .tools
+  hermes-replay -F s-new --wait              from its first event, as it happens
+  hermes-replay --step                       event by event, back and forth
 
 \b
-Exit codes: 0 done, 2 usage or invalid id, 3 no such session, 4 damaged,
-5 log unavailable, 130 interrupted.
+Exit codes: 0 done, 1 a difference, or nothing found, 2 usage or invalid id,
+3 no such session, 4 damaged, 5 log unavailable, 130 interrupted.
 """
-
-
-class Format(StrEnum):
-    """What is written."""
-
-    TEXT = "text"
-    MARKDOWN = "markdown"
-    HTML = "html"
-    JSON = "json"
-    JSONL = "jsonl"
-    CAST = "cast"
-
-
-class ProfileName(StrEnum):
-    """How much of a session the text shows."""
-
-    DEFAULT = "default"
-    SNAPSHOT = "snapshot"
-
 
 app = typer.Typer(
     add_completion=True,
@@ -59,83 +44,57 @@ app = typer.Typer(
 )
 
 
-SessionName = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="SESSION",
-        help="An id, the beginning of one, an alias, a file, or `-`.",
-        show_default="latest",
-    ),
-]
-FormatName = Annotated[
-    Format | None, typer.Option("--format", "-f", help="What to write.", show_default="text")
-]
-Output = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Write here; the suffix tells the format.")
-]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite the file that -o names.")]
-Redact = Annotated[
-    bool | None,
-    typer.Option(
-        "--redact/--no-redact",
-        help="Hide keys, tokens, passwords.",
-        show_default="on for markdown, html and cast",
-    ),
-]
-Until = Annotated[
-    str | None, typer.Option(metavar="SEQ|turn:N", help="Stop behind this event or turn.")
-]
-Shown = Annotated[
-    ProfileName, typer.Option(help="snapshot leaves out whatever differs between equal runs.")
-]
-Digest = Annotated[
-    bool, typer.Option("--digest", help="Print the SHA-256 of the transcript instead.")
-]
-Width = Annotated[int, typer.Option(min=0, metavar="N", help="Cells of a line; 0 wraps nothing.")]
-Ascii = Annotated[bool, typer.Option("--ascii", help="Draw our signs in ASCII.")]
-Numbers = Annotated[bool, typer.Option("--seq", help="Show sequence numbers.")]
-Log = Annotated[str | None, typer.Option(help="Folder of the log, or a .db file. Else HERMES_LOG.")]
-Pick = Annotated[
-    str | None, typer.Option("--session", metavar="ID", help="One of a file's sessions.")
-]
-
-
 @app.command(epilog=_EXAMPLES)
 def replay(
-    session: SessionName = None,
-    format_: FormatName = None,
-    output: Output = None,
-    force: Force = False,
-    redact: Redact = None,
-    until: Until = None,
-    profile: Shown = ProfileName.DEFAULT,
-    digest: Digest = False,
-    width: Width = 80,
-    ascii_: Ascii = False,
-    seq: Numbers = False,
-    log: Log = None,
-    pick: Pick = None,
+    session: given.SessionName = None,
+    format_: given.FormatName = None,
+    output: given.Output = None,
+    force: given.Force = False,
+    redact: given.Redact = None,
+    log: given.Log = None,
+    pick: given.Pick = None,
+    until: given.Until = None,
+    begin: given.Begin = None,
+    turn: given.TurnNumber = None,
+    last: given.Last = None,
+    only: given.Only = None,
+    hide: given.Hide = None,
+    tool: given.ToolName = None,
+    status: given.Status = None,
+    all_: given.All = False,
+    profile: given.Shown = given.ProfileName.DEFAULT,
+    verbose: given.Verbose = False,
+    thoughts: given.Thoughts = given.ThoughtsShown.SHOW,
+    lines: given.Lines = "8+4",
+    full: given.Full = False,
+    width: given.Width = "80",
+    ascii_: given.Ascii = False,
+    color: given.Colors = given.ColorWanted.AUTO,
+    seq: given.Numbers = False,
+    time: given.Times = given.TimeShown.UTC,
+    silence: given.Gaps = None,
+    pager: given.Pager = True,
+    digest: given.Digest = False,
+    grep: given.Grep = None,
+    stats: given.Numbered = False,
+    check: given.Check = None,
+    diff: given.Diff = None,
+    json_: given.Json = False,
+    follow: given.Follow = False,
+    wait: given.Wait = False,
+    step: given.Step = False,
 ) -> None:
     """Show a recorded session: what was asked, said, done and decided."""
-    from replay.program import Request, run
+    asked = {name.rstrip("_"): value for name, value in locals().items()}
+    from replay.program import run
+    from replay.request import Request
 
+    del asked["session"]
     named = session if session is not None else pick
-    request = Request(
-        name="latest" if named is None else named,
-        pick=pick if session is not None else None,
-        log=log,
-        format=format_ and format_.value,
-        output=output,
-        force=force,
-        redact=redact,
-        until=until,
-        profile=profile.value,
-        digest=digest,
-        width=width,
-        ascii=ascii_,
-        seq=seq,
-    )
-    raise typer.Exit(run(request))
+    asked["name"] = "latest" if named is None else named
+    asked["pick"] = pick if session is not None else None
+    asked["width"] = given.width_of(width)
+    raise typer.Exit(run(Request(**asked)))
 
 
 def main() -> None:

@@ -37,7 +37,9 @@ class Place:
     def __str__(self) -> str:
         if self.kind is None:
             return "nothing more"
-        where = f"{self.entry} ({self.kind})" if self.entry else self.kind
+        if self.entry is None:
+            return f"turn {self.turn}" if self.turn is not None else self.kind
+        where = f"{self.entry} ({self.kind})"
         return f"{where} of turn {self.turn}" if self.turn is not None else where
 
 

@@ -52,13 +52,20 @@ class Taken:
 class Taking:
     """Takes a part of a session, whose lines come one by one."""
 
-    def __init__(self, session: str, part: Part, *, until: int | None = None) -> None:
+    def __init__(
+        self,
+        session: str,
+        part: Part,
+        *,
+        until: int | None = None,
+        begin: Transcript | None = None,
+    ) -> None:
         self._part = part
         self._until = until if part.until is None or until is not None else part.until.seq
-        self._fold = Fold(Transcript(session=session))
+        self._fold = Fold(begin or Transcript(session=session))
         self._lines: list[bytes] = []
         self._beside: list[AnyEntry] = []
-        self._start: int | None = None
+        self._start: int | None = begin.t0 if begin else None
         self._cut = False
 
     def add(self, line: bytes) -> bool:
@@ -118,8 +125,10 @@ class Taking:
         return Taken(replace(whole, entries=shown, turns=(), ephemeral={}), self._lines)
 
 
-def take(session: str, lines: Iterable[bytes], part: Part) -> Taken:
-    """Return the part that is wanted of a session of these *lines*.
+def take(
+    session: str, lines: Iterable[bytes], part: Part, *, begin: Transcript | None = None
+) -> Taken:
+    """Return the part that is wanted of a session of these *lines*, which come after *begin*.
 
     Raises:
         NoSuchPoint: it has no such turn.
@@ -129,23 +138,31 @@ def take(session: str, lines: Iterable[bytes], part: Part) -> Taken:
     if part.until is not None and part.until.turn is not None:
         kept = list(lines)
         lines = kept
-        until = end_of_turn(session, kept, part.until)
-    taking = Taking(session, part, until=until)
+        until = end_of_turn(_whole(session, kept, begin), part.until)
+    taking = Taking(session, part, until=until, begin=begin)
     for line in lines:
         if not taking.add(line):
             break
     return taking.taken()
 
 
-def end_of_turn(session: str, lines: Iterable[bytes], point: Point) -> int | None:
-    """Return the number of the last event of a turn; None if nothing follows it."""
-    folding = Fold(Transcript(session=session))
-    for line in lines:
-        folding.apply(parse(line))
-    turns = folding.transcript().turns
-    check_turn(folding.transcript(), point.turn or 0, point.text)
+def end_of_turn(whole: Transcript, point: Point) -> int | None:
+    """Return the number of the last event of a turn; None if no turn follows it.
+
+    Raises:
+        NoSuchPoint: the session has no such turn.
+
+    """
     number = point.turn or 0
-    return None if number == len(turns) else turns[number].started - 1
+    check_turn(whole, number, point.text)
+    return None if number == len(whole.turns) else whole.turns[number].started - 1
+
+
+def _whole(session: str, lines: Iterable[bytes], begin: Transcript | None) -> Transcript:
+    taking = Taking(session, Part(), begin=begin)
+    for line in lines:
+        taking.add(line)
+    return taking.taken().transcript
 
 
 def _record(envelope: Envelope) -> Unknown:

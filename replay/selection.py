@@ -102,7 +102,7 @@ def select(transcript: Transcript, wanted: Selection) -> tuple[Transcript, int]:
     if wanted.by_entry or wanted.begin is not None:
         told = {entry.turn for entry in kept}
         turns = [turn for turn in turns if turn.n in told]
-    left = replace(transcript, entries=tuple(kept), turns=tuple(turns))
+    left = replace(transcript, entries=tuple(kept), turns=tuple(turns), state={})
     return left, len(within) - len(kept)
 
 

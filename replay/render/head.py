@@ -105,7 +105,7 @@ def left_out(scene: Scene) -> list[str]:
         (len(hidden) - internal, "replaced entry", "replaced entries"),
         (thoughts, "thought", "thoughts"),
         (len(others) - thoughts, "other entry", "other entries"),
-        (layout.options.omitted, "filtered entry", "filtered entries"),
+        (layout.options.omitted.get(transcript.session, 0), "filtered entry", "filtered entries"),
     ]
     if layout.options.profile.transient:
         transient = sum(transcript.ephemeral.values())

@@ -8,7 +8,8 @@ profile by name.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 Thoughts = Literal["show", "fold", "hide"]
@@ -89,5 +90,5 @@ class TextOptions:
     """The same for a diff."""
     until: bool = False
     """The end was cut off on purpose: that there is more is not worth a word."""
-    omitted: int = 0
-    """Entries that were filtered out before; they are counted in the foot."""
+    omitted: Mapping[str, int] = field(default_factory=dict)
+    """How many entries of each session were filtered out before: told in the foot."""

@@ -103,12 +103,13 @@ def _page(scene: Scene) -> Iterator[Passage]:
     for shown in in_runs(in_order(scene), scene):
         first, last = (shown[0], shown[-1]) if isinstance(shown, Sequence) else (shown, shown)
         yield replace(silence(before, first.t0, scene.layout), of=first)
-        yield replace(_passage(shown, scene), of=last)
+        yield replace(passage_of(shown, scene), of=last)
         before = max(before or 0, first.t0 if isinstance(last, Turn) else last.t1)
     yield from foot(scene)
 
 
-def _passage(shown: Shown | Run, scene: Scene) -> Passage:
+def passage_of(shown: Shown | Run, scene: Scene) -> Passage:
+    """Return the lines of an entry, of a turn's rule, or of a run of tools."""
     if isinstance(shown, Turn):
         return turn_rule(shown, scene)
     if isinstance(shown, Sequence):

@@ -75,7 +75,7 @@ def test_help_is_plain_and_ends_with_examples() -> None:
     assert plain.stdout == wide.stdout
     assert b"\x1b" not in plain.stdout
     assert b"Examples:\n    hermes-replay " in plain.stdout
-    assert b"Exit codes: 0 done, 2 usage" in plain.stdout
+    assert b"Exit codes: 0 done, 1 a difference" in plain.stdout
 
 
 def test_a_wrong_option_is_a_usage_error() -> None:

@@ -12,7 +12,9 @@ import pytest
 
 from eventlog import Event, SessionId, open_log, parse
 from replay import digest, fold
-from replay.program import DONE, UNAVAILABLE, USAGE, Request, run
+from replay.exits import DONE, UNAVAILABLE, USAGE
+from replay.program import run
+from replay.request import Request
 from replay.transcript import Transcript
 
 Capture = pytest.CaptureFixture[bytes]

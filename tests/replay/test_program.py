@@ -14,7 +14,9 @@ import pytest
 
 from eventlog import parse
 from replay import digest, fold, load
-from replay.program import DAMAGED, DONE, NOT_FOUND, UNAVAILABLE, USAGE, Request, run
+from replay.exits import DAMAGED, DONE, NOT_FOUND, UNAVAILABLE, USAGE
+from replay.program import run
+from replay.request import Request
 
 Capture = pytest.CaptureFixture[bytes]
 WriteCassette = Callable[..., Path]
