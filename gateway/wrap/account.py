@@ -4,14 +4,26 @@ Above this module: `upstream`. Below it: `gateway.recording`.
 
 An upstream's answer to `session.resume` is a snapshot: it holds what happened before it. How far
 that is in the log's numbers is known where the answer is recorded, and nowhere else.
+
+When the log cannot be written, the gateway is not heard: its events wait in its own pipe or socket,
+and nothing is lost (S-9).
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
+from typing import Final
 
-from eventlog import Entry, EventStore, Recorder, Seq, SessionId, Slot
+import anyio
+
+from eventlog import Entry, EventStore, LogUnavailable, Recorder, Seq, SessionId, Slot
 from gateway.recording import Job, Recording
+
+log = logging.getLogger("gateway")
+
+RETRY: Final = 1.0
+"""Seconds between two attempts to write to a log that could not be written."""
 
 
 class Account(Recording):
@@ -41,10 +53,19 @@ class Account(Recording):
                 job.heads = self._heads
 
     async def _append(self, session_id: SessionId, entries: Sequence[Entry]) -> None:
+        """Append as soon as the log takes it: until then nothing passes in either direction."""
         last = entries[-1].slot or Slot()
-        await super()._append(
-            session_id, [*entries[:-1], Entry(session_id, entries[-1].event, last)]
-        )
+        marked = [*entries[:-1], Entry(session_id, entries[-1].event, last)]
+        failed = False
+        while True:
+            try:
+                await super()._append(session_id, marked)
+                break
+            except LogUnavailable as error:
+                if not failed:
+                    log.warning("the gateway is not heard until it can be recorded: %s", error)
+                failed = True
+            await anyio.sleep(RETRY)
         assert last.seq is not None  # noqa: S101 - it has just been appended
         first = last.seq - len(entries) + 1
         self._placed += [(session_id, Seq(seq)) for seq in range(first, last.seq + 1)]

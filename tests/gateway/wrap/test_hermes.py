@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from anyio import EndOfStream
 
-from eventlog import GATEWAY, Event, codec
+from eventlog import GATEWAY, Event, LogUnavailable, codec
 from gateway.gateway_player import RING, GatewayPlayer
 from gateway.transports import memory_pair
+from gateway.wrap import account
 from tests.gateway.wrap.house import (
     HERMES,
     House,
@@ -458,6 +459,34 @@ async def test_the_gateways_own_ids_are_understood(tmp_path: Path) -> None:
         assert (await window.ask("session.resume", session_id=name))["session_id"] == name
         await window.ask("session.status", session_id="aaaa0001")
         assert player.heard[-1] == ("session.status", {"session_id": "bbbb0002"})
+
+
+async def test_a_full_disk_holds_the_gateway_up_and_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the log takes nothing, nothing is heard from the gateway; then everything is, once and
+    in order, on the same line (S-9, P-10)."""
+    monkeypatch.setattr(account, "RETRY", 0.001)
+    events = [event(seq, text=str(seq)) for seq in range(1, 601)]
+    player = gateway(*opening(), SUBMIT, STREAMING, *events)
+    async with house(tmp_path, player) as home, home.window() as window:
+        name = await create(window)
+        append, refused = home.log.append, 0
+
+        async def full(*arguments: Any, **further: Any) -> Any:
+            nonlocal refused
+            refused += 1
+            if refused in range(3, 9):
+                raise LogUnavailable("the log", "the disk is full")
+            return await append(*arguments, **further)
+
+        monkeypatch.setattr(home.log, "append", full)
+        await window.ask("prompt.submit", session_id=name, text="go")
+        found = await seen(home, name, 600)
+
+        assert refused > 8
+        assert [item["payload"]["text"] for item in found] == [str(n) for n in range(1, 601)]
+        assert len(home.lines) == 1
 
 
 async def test_calls_reach_the_gateway_in_the_order_in_which_they_came(tmp_path: Path) -> None:
