@@ -4,6 +4,7 @@ from eventlog import codec, exits
 from eventlog.blobs import Piece, text_of
 from eventlog.capture import Capture, ImportedSession, Skipped, capture_of, read_capture
 from eventlog.cassette import (
+    CassetteBase,
     CassetteHeader,
     Imported,
     export_cassette,
@@ -81,6 +82,7 @@ __all__ = [
     "AcpRecorder",
     "BadCassette",
     "Capture",
+    "CassetteBase",
     "CassetteHeader",
     "Catalogue",
     "CaughtUp",

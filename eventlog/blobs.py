@@ -124,30 +124,42 @@ def refs(value: Any) -> Iterator[str]:
 
 async def restored(text: bytes, fetch: Fetch) -> bytes:
     """Return a line with everything put back; what *fetch* does not have stays a reference."""
+    found: dict[str, bytes] = {}
+    size = 0
+    for ref in referred(text):
+        if (body := await fetch(ref)) is not None:
+            found[ref] = body
+            size += len(body)
+            for inner in await _aside(size, referred, body):
+                if (body := await fetch(inner)) is not None:
+                    found[inner] = body
+                    size += len(body)
+    return await _aside(size, put_back, text, found)
+
+
+def referred(text: bytes) -> list[str]:
+    """Return what a line, or the JSON of a payload, refers to, each once."""
+    if MARK not in text:
+        return []
+    try:
+        return list(dict.fromkeys(refs(codec.loads(text))))
+    except Malformed:
+        return []  # a string, that looks like JSON but for this
+
+
+def put_back(text: bytes, found: Mapping[str, bytes]) -> bytes:
+    """Return a line with what is found put back; what is not stays a reference."""
     if MARK not in text:
         return text
     value = codec.loads(text)
-    size = 0
     match value["payload"]:
-        case {"$blob": str(ref)}:
-            if (body := await fetch(ref)) is None:
-                return text
-            size += len(body)
-            value["payload"] = await _aside(size, codec.loads, body)
-    found: dict[str, bytes] = {}
-    for ref in refs(value):
-        if ref not in found and (body := await fetch(ref)) is not None:
-            found[ref] = body
-            size += len(body)
-    return await _aside(size, _printed, value, found)
+        case {"$blob": str(ref)} if ref in found:
+            value["payload"] = codec.loads(found[ref])
+    return codec.dumps(_put(value, found))
 
 
 async def _aside(size: int, do: Callable[..., T], *given: Any) -> T:
     return await anyio.to_thread.run_sync(do, *given) if size > _SLOW else do(*given)
-
-
-def _printed(value: Any, found: Mapping[str, bytes]) -> bytes:
-    return codec.dumps(_put(value, found))
 
 
 def _put(value: Any, found: Mapping[str, bytes]) -> Any:

@@ -4,10 +4,14 @@ Above this module: the command lines, the importer, replay, the demo. Below it: 
 
     {"cassette":1,"session_id":"…","epoch":"…","floor":0,"head":42}
     {"seq":1,"ts":1764…,"type":"session.opened","payload":{…}}
+    {"blob":"sha256:…","body":"…"}
+    {"seq":2,"ts":1764…,"type":"image","payload":{"data":{"$blob":"sha256:…",…}}}
     …
 
 The first line names where the session was recorded; all others are the same bytes wherever they
-lie. A file may hold several sessions, one after the other.
+lie. A large string stands in a line of its own before its first use (P-34); what was pruned is
+told by a line `{"base":{…},"body":{…}}` behind the first. A file may hold several sessions, one
+after the other.
 """
 
 from __future__ import annotations
@@ -16,62 +20,32 @@ import hashlib
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, Self
+from typing import Final
 
 from eventlog import codec
-from eventlog.errors import BadCassette, EventLogError, Malformed, WrongExpectedVersion
-from eventlog.event import GATEWAY, START, Event, Seq, SessionId, event_of, parse, valid_session_id
-from eventlog.store import EventSource, EventStore
+from eventlog.blobs import referred
+from eventlog.cassette_reader import (
+    CassetteBase,
+    CassetteHeader,
+    Item,
+    is_cassette,
+    read_cassette,
+)
+from eventlog.errors import BadCassette, WrongExpectedVersion
+from eventlog.event import GATEWAY, START, Event, Seq, SessionId, event_of
+from eventlog.store import Log, LogReader, SessionRow
 
-VERSION: Final = 1
-"""The form of cassettes that this module writes; it reads no later one."""
+__all__ = [
+    "CassetteBase",
+    "CassetteHeader",
+    "Imported",
+    "export_cassette",
+    "import_cassette",
+    "is_cassette",
+    "read_cassette",
+]
 
-_MARK: Final = b'{"cassette":'
 _PAGE: Final = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class CassetteHeader:
-    """Where and how far a session was recorded: the first line of its cassette."""
-
-    session_id: SessionId
-    epoch: str
-    floor: Seq
-    head: Seq
-
-    def line(self) -> bytes:
-        """Return the header as it stands in the file."""
-        return codec.dumps(
-            {
-                "cassette": VERSION,
-                "session_id": self.session_id,
-                "epoch": self.epoch,
-                "floor": self.floor,
-                "head": self.head,
-            }
-        )
-
-    @classmethod
-    def parse(cls, text: bytes) -> Self:
-        """Read a header.
-
-        Raises:
-            Malformed: it is none, or of a later version.
-            InvalidSessionId: it names a session that cannot be.
-
-        """
-        match codec.loads(text):
-            case {"cassette": int(version)} if version > VERSION:
-                raise Malformed(f"cassette version {version}, this program knows up to {VERSION}")
-            case {
-                "cassette": int(),
-                "session_id": key,
-                "epoch": str(epoch),
-                "floor": int(floor),
-                "head": int(head),
-            } if 0 <= floor <= head:
-                return cls(valid_session_id(key), epoch, Seq(floor), Seq(head))
-        raise Malformed("not a cassette's first line")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +56,7 @@ class Imported:
     added: int
 
 
-def is_cassette(start: bytes) -> bool:
-    """Whether a file that starts with *start* means to be a cassette."""
-    return start.removeprefix(b"\xef\xbb\xbf").startswith(_MARK)
-
-
-async def export_cassette(
-    source: EventSource, session_id: SessionId
-) -> AsyncGenerator[bytes, None]:
+async def export_cassette(source: LogReader, session_id: SessionId) -> AsyncGenerator[bytes, None]:
     """Yield the session as a file, in pieces of about 1 MiB: all that it holds at this moment.
 
     An unknown session gives a header with head 0 and no events.
@@ -97,40 +64,46 @@ async def export_cassette(
     page = await source.read(session_id, limit=0)
     header = CassetteHeader(session_id, page.epoch, page.floor, page.head)
     yield header.line() + b"\n"
+    if base := await _base(source, session_id, header.floor):
+        yield base.line() + b"\n"
     cursor = header.floor
+    written: set[str] = set()
     while cursor < header.head:
         wanted = header.head - cursor
-        page = await source.read(session_id, after=cursor, limit=wanted, limit_bytes=_PAGE)
+        page = await source.read(
+            session_id, after=cursor, limit=wanted, limit_bytes=_PAGE, by_reference=True
+        )
         if not page.body:
             break  # whoever reads the file is told by its header that something is missing
+        for text in page.lines if b'"$blob":' in page.body else ():
+            async for piece in _blobs(source, session_id, text, written):
+                yield piece
         yield page.body + b"\n"
         cursor = page.next
 
 
-def read_cassette(
-    stream: Iterable[bytes], *, name: str = "-", lenient: bool = False
-) -> Iterator[CassetteHeader | bytes | BadCassette]:
-    """Yield each session's header, then its lines, as they stand in the file.
+async def _base(source: LogReader, session_id: SessionId, floor: int) -> CassetteBase | None:
+    base, row = await source.base(session_id), await source.session(session_id)
+    if base is None or row is None or base.seq != floor:
+        return None
+    return CassetteBase(base, row.created, row.updated, row.title, row.opened)
 
-    *stream* gives lines, as a file opened for reading bytes does; *name* is for messages. Where
-    *lenient*, what is damaged comes as a `BadCassette` in its place, and reading goes on.
 
-    Raises:
-        BadCassette: a line is not what it should be, one is missing, or the file ends early.
-
-    """
-    for number, item in _Reading().items(stream):
-        if isinstance(item, str):
-            flaw = BadCassette(name, number, item)
-            if not lenient:
-                raise flaw
-            yield flaw
-        else:
-            yield item
+async def _blobs(
+    source: LogReader, session_id: SessionId, text: bytes, written: set[str]
+) -> AsyncGenerator[bytes, None]:
+    """Yield what *text* refers to and does not stand in the file yet, the innermost first."""
+    for ref in referred(text):
+        piece = None if ref in written else await source.read_blob(session_id, ref)
+        if piece is not None:
+            written.add(ref)
+            async for inner in _blobs(source, session_id, piece.body, written):
+                yield inner
+            yield b'{"blob":"%b","body":%b}\n' % (ref.encode(), codec.dumps(piece.body.decode()))
 
 
 async def import_cassette(
-    log: EventStore, stream: Iterable[bytes], *, name: str = "-", into: SessionId | None = None
+    log: Log, stream: Iterable[bytes], *, name: str = "-", into: SessionId | None = None
 ) -> list[Imported]:
     """Append each session of a cassette to a session of its own, with its numbers and times.
 
@@ -149,6 +122,8 @@ async def import_cassette(
         if len(sessions) != 1:
             raise BadCassette(name, 1, f"{len(sessions)} sessions cannot be appended to one")
         (only,) = sessions
+        if only.base:
+            raise BadCassette(name, 1, "what it begins behind cannot be appended to a session")
         await log.append(into, only.events, at=only.times)
         return [Imported(into, len(only.events))]
     for session in sessions:
@@ -171,9 +146,15 @@ def _keys(sessions: Iterable[_Session]) -> list[SessionId]:
     return keys
 
 
-async def _append_new(log: EventStore, key: SessionId, session: _Session) -> int:
+async def _append_new(log: Log, key: SessionId, session: _Session) -> int:
     try:
-        await log.append(key, session.events, expected=START, at=session.times)
+        if session.base:
+            await log.begin(key, session.base.state, session.row(key))
+    except WrongExpectedVersion as known:
+        if known.actual != session.start:
+            return 0
+    try:
+        await log.append(key, session.events, expected=session.start, at=session.times)
     except WrongExpectedVersion:
         return 0  # it was imported before
     return len(session.events)
@@ -184,9 +165,26 @@ class _Session:
     """One session of a file, ready to be appended."""
 
     header: CassetteHeader
+    base: CassetteBase | None = None
     events: list[Event] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
     digest: hashlib._Hash = field(default_factory=hashlib.sha256)
+
+    @property
+    def start(self) -> Seq:
+        """Where it begins: only with a base anywhere but at the beginning."""
+        return self.base.state.seq if self.base else START
+
+    def row(self, key: SessionId) -> SessionRow:
+        """Return what a list shows of it at its beginning."""
+        base = self.base
+        assert base is not None  # noqa: S101 - callers have looked
+        seq = self.start
+        return SessionRow(key, base.created, base.updated, seq, seq, base.title, base.opened)
+
+    def begin(self, base: CassetteBase) -> None:
+        self.base = base
+        self.digest.update(base.line() + b"\n")
 
     def add(self, text: bytes) -> None:
         ts, event = event_of(text)
@@ -196,76 +194,23 @@ class _Session:
 
     def check_complete(self, name: str) -> None:
         """Refuse what would be numbered anew."""
-        lost = self.header.head - len(self.events)
+        lost = self.header.head - self.start - len(self.events)
         if lost:
             key = self.header.session_id
             raise BadCassette(name, 1, f"{lost} events of {key} are missing: it can be read only")
 
 
-def _sessions(
-    items: Iterable[CassetteHeader | bytes | BadCassette], name: str
-) -> Iterator[_Session]:
+def _sessions(items: Iterable[Item | BadCassette], name: str) -> Iterator[_Session]:
     session: _Session | None = None
     for item in items:
         if isinstance(item, CassetteHeader):
             if session is not None:
                 yield session
             session = _Session(item)
+        elif isinstance(item, CassetteBase) and session is not None:
+            session.begin(item)
         elif isinstance(item, bytes) and session is not None:
             session.add(item)
     if session is None:
         raise BadCassette(name, 1, "it is empty")
     yield session
-
-
-class _Reading:
-    """Where a reader of a cassette stands: under which header, after which event."""
-
-    def __init__(self) -> None:
-        self._header: CassetteHeader | None = None
-        self._cursor = 0
-
-    def items(self, stream: Iterable[bytes]) -> Iterator[tuple[int, CassetteHeader | bytes | str]]:
-        """Yield what each line is, with its number; a string says what is wrong with it."""
-        number = 0
-        for number, raw in enumerate(stream, 1):
-            text = raw.rstrip(b"\r\n")
-            text = text.removeprefix(b"\xef\xbb\xbf") if number == 1 else text
-            if not text.strip():
-                continue
-            for item in self._read(text):
-                yield number, item
-        for flaw in self._end():
-            yield number + 1, flaw
-
-    def _read(self, text: bytes) -> Iterator[CassetteHeader | bytes | str]:
-        try:
-            if text.startswith(_MARK):
-                yield from self._end()
-                self._header = CassetteHeader.parse(text)
-                self._cursor = self._header.floor
-                yield self._header
-            elif self._header is None:
-                yield "no cassette: the first line has to say so"
-            else:
-                yield from self._event(text)
-        except EventLogError as error:
-            yield str(error)
-
-    def _event(self, text: bytes) -> Iterator[bytes | str]:
-        envelope = parse(text)
-        seq, due = envelope["seq"], self._cursor + 1
-        if type(seq) is not int or not 0 <= envelope["ts"] < 2**63:
-            yield "seq and ts have to be integers of at most 63 bits"
-        elif seq < due:
-            yield f"event {seq} comes after event {self._cursor}"
-        else:
-            lost = envelope["payload"] if envelope["type"] == "log.gap" else {}
-            if seq > due and (lost.get("first"), lost.get("last")) != (due, seq):
-                yield f"event {seq} comes where {due} was due"
-            self._cursor = seq
-            yield text
-
-    def _end(self) -> Iterator[str]:
-        if self._header is not None and self._cursor != self._header.head:
-            yield f"it ends at event {self._cursor}, the session at {self._header.head}"

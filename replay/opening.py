@@ -29,8 +29,13 @@ async def opening(log: Checkpoints, session_id: SessionId, *, at: int | None = N
     kept = await log.checkpoint(session_id, KIND, FOLD_VERSION, at=at)
     found = kept and _read(kept, load)
     if not found and (base := await log.base(session_id)):
-        found = _read(base, load_base)
+        found = transcript_at(base)
     return replace(found or Transcript(), session=session_id)
+
+
+def transcript_at(base: Checkpoint) -> Transcript | None:
+    """Return the transcript that a base holds, whatever version of the fold made it."""
+    return _read(base, load_base)
 
 
 def state_of(transcript: Transcript) -> Checkpoint:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from eventlog import (
     BadCassette,
+    CassetteBase,
     CassetteHeader,
     Event,
     Malformed,
@@ -29,6 +30,7 @@ from eventlog import (
     read_cassette,
 )
 from replay.errors import ForeignFile, NothingToReplay
+from replay.opening import transcript_at
 from replay.transcript import Transcript
 
 Form = Literal["cassette", "lines", "capture"]
@@ -101,6 +103,7 @@ class _Session:
     lines: list[bytes] = field(default_factory=list)
     lost: list[Flaw] = field(default_factory=list)
     ts: int = 0
+    begin: Transcript | None = None
 
     def add(self, text: bytes) -> None:
         envelope = parse(text)
@@ -128,6 +131,8 @@ def _cassette(texts: Sequence[bytes], name: str, *, ahead: int) -> Recordings:
             case CassetteHeader():
                 _end(sessions)
                 sessions.append(_Session(item.session_id, item.floor))
+            case CassetteBase() if sessions and (begin := transcript_at(item.state)):
+                sessions[-1].begin = replace(begin, session=sessions[-1].id)
             case BadCassette():
                 flaw = _flaw(item, texts, ahead, sessions[-1].seq if sessions else 0)
                 if flaw.size and sessions:
@@ -137,7 +142,8 @@ def _cassette(texts: Sequence[bytes], name: str, *, ahead: int) -> Recordings:
             case bytes() if sessions:
                 sessions[-1].add(item)
     _end(sessions)
-    return Recordings([Recording(session.id, session.lines) for session in sessions], flaws)
+    held = [Recording(session.id, session.lines, session.begin) for session in sessions]
+    return Recordings(held, flaws)
 
 
 def _end(sessions: Sequence[_Session]) -> None:

@@ -15,7 +15,9 @@ from eventlog import (
     GATEWAY,
     START,
     BadCassette,
+    CassetteBase,
     CassetteHeader,
+    Checkpoint,
     Event,
     Imported,
     Log,
@@ -253,3 +255,101 @@ async def test_nothing_is_imported_from_an_empty_file() -> None:
     """An empty file is no cassette."""
     with pytest.raises(BadCassette, match="empty"):
         await import_cassette(MemoryStore(), [])
+
+
+# -- what does not stand in lines -----------------------------------------------------------------
+
+
+def large(text: str) -> Event:
+    return Event.of("x", {"text": text * 40_000, "own": {"$blob": "mine"}})
+
+
+async def test_large_strings_travel_with_the_session(log: Log, tmp_path: Path) -> None:
+    """P-34: each in a line of its own before its first use, once; imported, all is as it was."""
+    rows = Event.of("y", {"rows": list(range(90_000)), "text": "two" * 40_000})
+    await log.append(SESSION, [EVENT, large("one"), large("two"), large("one"), rows])
+    file = await exported(log)
+    kinds = [text[:8] for text in file.splitlines()[1:]]
+    blobs = [number for number, kind in enumerate(kinds) if kind == b'{"blob":']
+
+    assert len(blobs) == 3
+    assert b"$blob" not in file.splitlines()[1]
+    assert list(read_cassette(BytesIO(file)))[1:] == (await log.read(SESSION)).lines
+    async with opened("sqlite", tmp_path / "other") as other:
+        (one,) = await import_cassette(other, BytesIO(file))
+        assert one.added == 5
+        for how in (True, False):
+            theirs = await other.read(one.session_id, by_reference=how)
+            assert theirs.body == (await log.read(SESSION, by_reference=how)).body
+        again = await exported(other, one.session_id)
+        assert again.splitlines()[1:] == file.splitlines()[1:]
+
+
+async def test_a_large_string_that_is_missing_is_named() -> None:
+    """One that is damaged, or not there, is told by line; what refers to it is kept as it is."""
+    log = MemoryStore()
+    await log.append(SESSION, [large("one"), EVENT])
+    header, blob, first, second = (await exported(log)).splitlines()
+    for damaged, line, why in (
+        ([header, first, second], 2, "does not stand before it"),
+        ([header, blob.replace(b"oneone", b"onetwo", 1), first, second], 2, "not what its hash"),
+    ):
+        with pytest.raises(BadCassette, match=why) as error:
+            list(read_cassette(damaged))
+        assert error.value.line == line
+        kept = [item for item in read_cassette(damaged, lenient=True) if isinstance(item, bytes)]
+        assert kept == [first, second]
+
+
+async def test_what_was_pruned_travels_with_the_session(log: Log, tmp_path: Path) -> None:
+    """S-10: the base is exported, and imported: same numbers, same base, the same file again."""
+    opened_ = Event.of("session.opened", {"title": "t", "cwd": "/x"})
+    await log.append(SESSION, [opened_, EVENT], at=[5, 6])
+    await log.append(SESSION, [EVENT, EVENT], at=[7, 8])
+    state = Checkpoint(Seq(2), 3, b'{"fold_version":3,"entries":["\xc3\xa9"]}')
+    await log.prune(SESSION, state)
+    file = await exported(log)
+
+    header, base, *events = read_cassette(BytesIO(file))
+    assert header == CassetteHeader(SESSION, log.epoch, Seq(2), Seq(4))
+    assert isinstance(base, CassetteBase)
+    assert (base.state, base.created, base.title) == (state, 5, "t")
+    assert len(events) == 2
+    async with opened("sqlite", tmp_path / "other") as other:
+        (one,) = await import_cassette(other, BytesIO(file))
+        (same,) = await import_cassette(other, BytesIO(file))
+        assert (one.added, same.added, same.session_id) == (2, 0, one.session_id)
+        assert await other.base(one.session_id) == state
+        page = await other.read(one.session_id, after=2)
+        assert (page.floor, page.head, page.body) == (2, 4, (await log.read(SESSION, after=2)).body)
+        row = await other.session(one.session_id)
+        assert row is not None
+        assert (row.title, row.created, row.opened["cwd"]) == ("t", 5, "/x")
+        assert (await exported(other, one.session_id)).splitlines()[1:] == file.splitlines()[1:]
+
+
+async def test_an_import_of_a_pruned_session_that_was_cut_off_goes_on(log: Log) -> None:
+    """A base without its events, left by a crash in between, gets them the next time."""
+    source = MemoryStore()
+    await source.append(SESSION, [EVENT, EVENT, EVENT])
+    await source.prune(SESSION, Checkpoint(Seq(2), 1, b"{}"))
+    file = await exported(source)
+    (one,) = await import_cassette(MemoryStore(), BytesIO(file))
+    row = await source.session(SESSION)
+    assert row is not None
+    await log.begin(one.session_id, Checkpoint(Seq(2), 1, b"{}"), row)
+
+    (again,) = await import_cassette(log, BytesIO(file))
+
+    assert (again.session_id, again.added) == (one.session_id, 1)
+    with pytest.raises(BadCassette, match="cannot be appended"):
+        await import_cassette(log, BytesIO(file), into=SESSION)
+
+
+@pytest.mark.parametrize("text", [b'{"base":{"seq":1},"body":{}}', b'{"base":3}', b'{"blob":1}'])
+def test_a_base_or_string_of_another_form_is_named(text: bytes) -> None:
+    """By its line."""
+    header, *events = lines(1, 2)
+    with pytest.raises(BadCassette) as error:
+        list(read_cassette([header, text + b"\n", *events]))
+    assert error.value.line == 2
