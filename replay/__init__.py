@@ -31,6 +31,7 @@ from replay.fold import (
     tool_name,
 )
 from replay.formats import Format, format_named
+from replay.live import Live, Shown
 from replay.opening import KIND, opening, state_of
 from replay.pieces import (
     Block,
@@ -53,6 +54,8 @@ from replay.render import (
     Profile,
     Renderer,
     TextOptions,
+    clean,
+    clean_line,
     render_text,
     render_texts,
 )
@@ -92,6 +95,7 @@ __all__ = [
     "Info",
     "Interrupt",
     "Json",
+    "Live",
     "Location",
     "NotATranscript",
     "Notice",
@@ -106,6 +110,7 @@ __all__ = [
     "Recordings",
     "Renderer",
     "ReplayError",
+    "Shown",
     "Subagent",
     "System",
     "Terminal",
@@ -121,6 +126,8 @@ __all__ = [
     "better_title",
     "canonical",
     "canonical_json",
+    "clean",
+    "clean_line",
     "digest",
     "dump",
     "fold",

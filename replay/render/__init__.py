@@ -1,5 +1,6 @@
 """Renderers: a transcript as text, pure, for eyes and for golden files."""
 
+from replay.render.clean import clean, clean_line
 from replay.render.options import (
     COMPACT,
     DEFAULT,
@@ -23,6 +24,8 @@ __all__ = [
     "Profile",
     "Renderer",
     "TextOptions",
+    "clean",
+    "clean_line",
     "render_text",
     "render_texts",
 ]
