@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -67,10 +67,10 @@ def follow(request: Request) -> int:
 
 async def followed(request: Request, out: Out) -> int:
     """Follow what *request* names, and give *out* what is new of it."""
-    moments = moments_of(request.name, log=request.log, wait=request.wait)
-    if request.format == LINES:
-        return await _as_lines(moments, out)
-    return await _as_text(moments, request, out)
+    async with aclosing(moments_of(request.name, log=request.log, wait=request.wait)) as moments:
+        if request.format == LINES:
+            return await _as_lines(moments, out)
+        return await _as_text(moments, request, out)
 
 
 async def _as_lines(moments: AsyncGenerator[Moment, None], out: Out) -> int:
