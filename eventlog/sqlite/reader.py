@@ -22,6 +22,8 @@ from eventlog.sqlite.batch import Batch, Run, Sealer
 from eventlog.sqlite.checksum import ALGORITHMS, Checksum
 from eventlog.sqlite.faults import translated
 from eventlog.sqlite.files import database
+from eventlog.sqlite.incarnation import LAST
+from eventlog.sqlite.mark import marked
 from eventlog.sqlite.verification import Damage, damages
 from eventlog.store import Checkpoint, Page, SessionRow
 
@@ -192,6 +194,12 @@ class SqliteReader:
 
     async def verify(self, only: SessionId | None = None) -> AsyncGenerator[Damage, None]:
         """Read everything, or one session, and yield what is damaged or missing."""
+        before = marked(self._path)  # first: the database never stays behind what it said
+        if only is None and before is not None and before.epoch == self._epoch:
+            with translated(self._path):
+                ((last,),) = await self._reader.execute_fetchall(LAST)
+            if last < before.batch:
+                yield Damage(f"the last {before.batch - last} batches are missing")
         with translated(self._path):
             async for damage in damages(self._reader, self._checksum, only):
                 yield damage

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, closing
 from functools import partial
 from importlib.resources import files as resources
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeVar
 from uuid import uuid4
 
 import aiosqlite
@@ -36,6 +36,9 @@ _RESERVED: Final = 4 * 1024 * 1024
 _FILLING: Final = 256 * 1024
 
 T = TypeVar("T")
+
+Journal = Literal["wal", "delete"]
+"""How SQLite makes a commit whole; `delete` also works on a network's file system (S-4)."""
 
 
 @asynccontextmanager
@@ -78,8 +81,11 @@ def for_reading(path: Path) -> sqlite3.Connection:
     return _set_up(_connect(path, "mode=ro"), _execute("pragma busy_timeout=5000"))
 
 
-def for_writing(path: Path) -> sqlite3.Connection:
+def for_writing(path: Path, journal: Journal | None = None) -> sqlite3.Connection:
     """Connect to the log at *path*, made if it is not there; the caller holds the lock.
+
+    The kind of *journal* that was once asked for stays until another is: a log on a file system
+    that cannot hold a WAL never goes back to one by itself (R045).
 
     Raises:
         ForeignDatabase: it is not a log of ours; untouched.
@@ -96,7 +102,9 @@ def for_writing(path: Path) -> sqlite3.Connection:
         raise LogUnavailable(str(path), error.strerror or str(error)) from error
     return _set_up(
         _connect(path, "mode=rw"),
-        _execute("pragma busy_timeout=5000", "pragma journal_mode=wal", "pragma secure_delete=on"),
+        _execute("pragma busy_timeout=5000"),
+        partial(_choose, journal),
+        _execute("pragma secure_delete=on"),
         lambda database: migrate(database, path),
         partial(_reserve, path.with_name(f"{path.name}-wal")),
         _execute("pragma synchronous=full", f"pragma wal_autocheckpoint={_WAL_PAGES}"),
@@ -114,6 +122,14 @@ def bring_up(path: Path) -> None:
         migrate(database, path)
 
 
+def _choose(journal: Journal | None, database: sqlite3.Connection) -> None:
+    (kept,) = database.execute("select max(value) from meta where key = 'journal'").fetchone()
+    chosen = journal or kept or "wal"
+    database.execute(f"pragma journal_mode={chosen}").fetchall()
+    if chosen != (kept or "wal"):
+        database.execute("insert or replace into meta values ('journal', ?)", (chosen,))
+
+
 def _reserve(wal: Path, database: sqlite3.Connection) -> None:
     """Make the WAL long: a commit into a file that still grows takes twice as long (S-5).
 
@@ -121,6 +137,8 @@ def _reserve(wal: Path, database: sqlite3.Connection) -> None:
     What is written is nothing; it is moved into the database, always to the same place, and the
     WAL is begun anew.
     """
+    if database.execute("pragma journal_mode").fetchone() != ("wal",):
+        return
     _execute("pragma wal_autocheckpoint=0", "pragma wal_checkpoint(passive)")(database)
     if wal.exists() and wal.stat().st_size >= _RESERVED:
         return

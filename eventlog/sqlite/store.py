@@ -5,43 +5,81 @@ Above this module: the gateway, the importer. Below it: `reader`, `writer`, `fil
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import time_ns
 from typing import Self
 
+import aiosqlite
 import anyio
 
 from eventlog import codec
-from eventlog.event import Event, SessionId, Span, valid_session_id
+from eventlog.errors import LogUnavailable
+from eventlog.event import GATEWAY, Event, SessionId, Span, valid_session_id
 from eventlog.sqlite import catalogue, files, keeping, pruning, schema
 from eventlog.sqlite.faults import translated
 from eventlog.sqlite.heads import Heads, Stream
+from eventlog.sqlite.incarnation import Durability, Incarnation, begin, end, said
+from eventlog.sqlite.mark import Mark
 from eventlog.sqlite.reader import Opened, SqliteReader, identified
+from eventlog.sqlite.transaction import Transactions
 from eventlog.sqlite.writer import Writer
 from eventlog.store import Checkpoint, Prunable, SessionRow, check_times
 
 _SETTLE = "update meta set value = coalesce((select max(id) from batch), 0) where key = 'settled'"
 
 
+@asynccontextmanager
+async def incarnated(
+    writing: aiosqlite.Connection, file: Path, durability: Durability
+) -> AsyncGenerator[tuple[Incarnation, Transactions], None]:
+    """Begin an incarnation of the log, and end it in order."""
+    mark = Mark(file)
+    transactions = Transactions(mark)
+    with translated(file):
+        incarnation = await schema.on_connection(
+            writing, lambda database: begin(database, file, mark, durability)
+        )
+    try:
+        yield incarnation, transactions
+    finally:
+        mark.end()
+        with anyio.CancelScope(shield=True), suppress(sqlite3.Error):
+            # What cannot be noted is no orderly end; at full durability there is nothing to note.
+            await schema.on_connection(writing, lambda database: transactions.run(database, end))
+
+
 class SqliteStore(SqliteReader):
     """A log that this process alone may write to. Open it with `SqliteStore.open(path)`."""
 
-    def __init__(self, opened: Opened, heads: Heads, writer: Writer) -> None:
+    def __init__(
+        self, opened: Opened, heads: Heads, writer: Writer, incarnation: Incarnation
+    ) -> None:
         super().__init__(opened)
         self._heads = heads
         self._writer = writer
+        self.incarnation = incarnation
+        """How the log was found, and how durable it is kept."""
 
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, path: Path, *, clock: Callable[[], int] = time_ns
+        cls,
+        path: Path,
+        *,
+        clock: Callable[[], int] = time_ns,
+        durability: Durability = "full",
+        journal: schema.Journal | None = None,
     ) -> AsyncGenerator[Self, None]:
         """Open the log at *path* (its folder, or the database itself), made if need be.
 
-        *clock* gives nanoseconds. What was appended is committed before this block is left.
+        *clock* gives nanoseconds. What was appended is committed before this block is left. At
+        *durability* `normal` a power failure may take the last commits, and with them the epoch
+        (P-18). *journal* stays as it was once chosen, `wal` at first.
 
         Raises:
             LogBusy: another process writes it.
@@ -54,16 +92,26 @@ class SqliteStore(SqliteReader):
         failure: BaseException | None = None
         async with (
             files.locked(file),
-            schema.connection(file, schema.for_writing) as writing,
+            schema.connection(file, partial(schema.for_writing, journal=journal)) as writing,
+            incarnated(writing, file, durability) as (incarnation, transactions),
             schema.connection(file, schema.for_reading) as reading,
         ):
             opened = await identified(file, reading)
             heads = Heads(reading)
-            writer = Writer(file, writing, heads, opened.checksum, clock)
+            writer = Writer(
+                file,
+                writing,
+                heads,
+                transactions=transactions,
+                checksum=opened.checksum,
+                clock=clock,
+            )
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(writer.run)
                 try:
-                    yield cls(opened, heads, writer)
+                    store = cls(opened, heads, writer, incarnation)
+                    await store._tell()
+                    yield store
                 except (Exception, KeyboardInterrupt, SystemExit) as error:  # noqa: BLE001
                     failure = error  # raised below: a task group would wrap it in another
                 finally:
@@ -147,6 +195,17 @@ class SqliteStore(SqliteReader):
     async def settle(self) -> None:
         """Note durably that nothing is open in what has been recorded up to now."""
         await self._writer.execute(_SETTLE)
+
+    async def _tell(self) -> None:
+        """Record that batches have been lost, if they have (S-6)."""
+        if not self.incarnation.lost:
+            return
+        gap = Event.of("log.gap", {"reason": "lost", "batches": self.incarnation.lost})
+        try:
+            await self.append(GATEWAY, [gap])
+        except LogUnavailable:
+            return  # no room, most likely: the database goes on saying it, and so does `verify`
+        await self._writer.work(said)
 
     async def _stream(self, session_id: SessionId) -> Stream:
         with translated(self._path):

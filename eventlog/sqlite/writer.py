@@ -30,7 +30,7 @@ from eventlog.sqlite.faults import meaning, refused, unsynced
 from eventlog.sqlite.heads import Heads, Stream
 from eventlog.sqlite.intake import Closed, Intake, Pending
 from eventlog.sqlite.schema import on_connection
-from eventlog.sqlite.transaction import Statement, Transactions, together
+from eventlog.sqlite.transaction import Transactions, together
 
 T = TypeVar("T")
 
@@ -49,6 +49,8 @@ class Writer:
         path: Path,
         database: aiosqlite.Connection,
         heads: Heads,
+        *,
+        transactions: Transactions,
         checksum: Checksum,
         clock: Callable[[], int],
     ) -> None:
@@ -59,7 +61,7 @@ class Writer:
         self._clock = clock
         self._intake = Intake()
         self._loop = get_running_loop()
-        self._transactions = Transactions()
+        self._transactions = transactions
         self._unsettled: list[Commit] = []
         """What is under way."""
         self._broken: list[tuple[Commit, sqlite3.Error]] = []
@@ -109,7 +111,7 @@ class Writer:
 
     async def execute(self, sql: str) -> None:
         """Execute one statement between two commits."""
-        await self._run(partial(self._transactions.record, statements=[Statement(sql)]))
+        await self.work(lambda database: database.execute(sql), together=False)
 
     async def work(self, do: Callable[[sqlite3.Connection], T], *, together: bool = True) -> T:
         """Run *do* between two commits, in the connection's thread; *together* as a transaction.

@@ -19,6 +19,8 @@ class LogGap(Payload):
     last: int | None = None
     size: int | None = None
     """Bytes of a damaged line."""
+    batches: int | None = None
+    """How many commits are gone; of which sessions, nobody knows."""
 
 
 class ForkedFrom(Payload):

@@ -85,7 +85,7 @@ async def test_nobody_else_may_read_the_log(tmp_path: Path) -> None:
             files = modes(folder)
 
     assert files == dict.fromkeys(
-        ["events.db", "events.db-shm", "events.db-wal", "events.db.lock"], 0o600
+        ["events.db", "events.db-shm", "events.db-wal", "events.db.lock", "events.db.mark"], 0o600
     )
     assert mode(folder) == 0o700
     await anyio.Path(folder / "events.db").chmod(0o644)

@@ -169,7 +169,7 @@ async def test_many_new_sessions_are_a_handful_of_calls(tmp_path: Path) -> None:
                 await anyio.lowlevel.checkpoint()
         found = await store.sessions()
 
-    kinds = ["begin", "insert", "insert", "update", "update", "insert", "commit"]
+    kinds = ["begin", "insert", "insert", "update", "update", "insert", "select", "commit"]
     assert gate.pieces == [["insert"], kinds]
     assert [row.title for row in found[:80]] == ["b"] * 80
 
@@ -183,5 +183,5 @@ async def test_an_import_larger_than_a_statement_is_one_transaction(tmp_path: Pa
         large = Event.of("x", {"parts": ["x" * 50_000] * 5})
         await store.append(A, [large] * 3 + [event()] * 256_000)
 
-    assert gate.pieces == [["begin", "insert", "insert", "commit"]]
+    assert gate.pieces == [["begin", "insert", "insert", "select", "commit"]]
     assert len(rows(tmp_path)) == 1 + 3 + 1_000
