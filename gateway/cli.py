@@ -6,6 +6,7 @@ is imported by the command that needs it.
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from shlex import split
 from typing import TYPE_CHECKING, Annotated
@@ -57,6 +58,7 @@ def serve(
     ] = None,
 ) -> None:
     """Host agents, record them, and serve clients on a WebSocket, on stdio, or both."""
+    from gateway.announcement import announced
     from gateway.auth import load_token
     from gateway.serve import Settings
     from gateway.serve import serve as run
@@ -80,11 +82,13 @@ def serve(
 
     def ready(address: Address | None) -> None:
         if address:
+            running.enter_context(announced(home, address.near))
             tell(f"listening on {address.url} (token: {home / 'token'} or HERMES_GATEWAY_TOKEN)")
         if not settings.agents:
             tell("no agent: give --agent NAME=COMMAND to host one")
 
-    run_to_end(run, settings, ready)
+    with ExitStack() as running:
+        run_to_end(run, settings, ready)
 
 
 @app.command(

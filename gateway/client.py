@@ -26,7 +26,7 @@ from gateway.errors import CannotConnect, Closing, Code, PeerGone, RpcError
 from gateway.follower import Follower, Seen, Verdict
 from gateway.jsonrpc import Notification, Request
 from gateway.peer import Call, Peer
-from gateway.transports import Transport
+from gateway.transports import Transport, goodbye
 
 log = logging.getLogger("gateway")
 
@@ -78,6 +78,17 @@ class Client:
         self._connected = anyio.Event()
         self.lines = 0
         """How many lines there have been."""
+        self.retry_at: float | None = None
+        """When it dials again, by anyio's clock, while it waits to."""
+        self.trouble = ""
+        """Why the last line dropped, or could not be had."""
+        self.refused = False
+        """The gateway does not let this client in: its token is not the gateway's (P-7)."""
+
+    @property
+    def connected(self) -> bool:
+        """Whether there is a line of use."""
+        return self._peer is not None
 
     async def request(self, method: str, params: dict[str, Any] | None = None) -> Any:
         """Ask, as soon as there is a line.
@@ -137,10 +148,15 @@ class Client:
             try:
                 async with self._dial() as line:
                     attempt = 0 if await self._converse(line) else attempt
+                    self._hear_goodbye(goodbye(line))
             except CannotConnect as error:
                 log.info("no line: %s", error)
+                self.trouble = str(error)
             attempt += 1
-            await anyio.sleep(self._backoff.delay(attempt))
+            delay = self._backoff.delay(attempt)
+            self.retry_at = anyio.current_time() + delay
+            await anyio.sleep(delay)
+            self.retry_at = None
 
     async def _converse(self, line: Transport) -> bool:
         """Talk until the line drops; return whether it was ever of use."""
@@ -167,6 +183,11 @@ class Client:
         self._peer = None
         self._connected = anyio.Event()
         return useful
+
+    def _hear_goodbye(self, told: tuple[int, str] | None) -> None:
+        code, reason = told or (0, "")
+        self.refused = code == Closing.NOT_ALLOWED
+        self.trouble = reason or "the line dropped"
 
     async def _introduce(self, peer: Peer) -> None:
         self.lines += 1

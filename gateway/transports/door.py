@@ -59,6 +59,12 @@ class Address:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"ws://{host}:{self.port}{PATH}"
 
+    @property
+    def near(self) -> str:
+        """What a client on this machine connects to."""
+        own = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104
+        return Address(own, self.port).url
+
 
 @dataclass(frozen=True, slots=True)
 class Door:
