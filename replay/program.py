@@ -19,11 +19,12 @@ from replay.errors import WrongName
 from replay.exits import DAMAGED, DONE, complain, ending
 from replay.formats import LINES, format_name, format_named, refuse_to_redact
 from replay.part import Taken, take
-from replay.recordings import Flaw, Recordings, holds_no_session
+from replay.reading import take_log
+from replay.recordings import Flaw, holds_no_session
 from replay.render.figures import counted
 from replay.render.options import SNAPSHOT
 from replay.request import Request
-from replay.source import PRUNED, is_file_name, read_file, read_log
+from replay.source import PRUNED, is_file_name, read_file
 from replay.terminal import on_terminal, page
 from replay.transcript import Transcript
 from replay.writing import refuse_to_overwrite, write
@@ -75,24 +76,21 @@ class _Found:
 
 
 def _found(request: Request, *, lines: bool) -> _Found:
+    """Read what was named, outside of any event loop: Ctrl-C ends waiting for standard input."""
     part = request.part(lines=lines)
-    held = _read(request)
-    taken = [take(one.id, one.lines, part, begin=one.begin) for one in held.sessions]
+    if not is_file_name(request.name):
+        if request.pick is not None:
+            what = "is one session: --session picks one of a file's sessions"
+            raise WrongName(request.name, what)
+        return _Found([anyio.run(partial(take_log, request.name, part, log=request.log))], ())
+    held = read_file(request.name, request.pick)
+    taken = [take(one.id, one.lines, part) for one in held.sessions]
     shown = [
         one
         for one in taken
         if one.transcript.entries or not holds_no_session(one.transcript.session)
     ]
     return _Found(shown or taken, held.flaws)  # what has no session is shown if it was named
-
-
-def _read(request: Request) -> Recordings:
-    """Read what was named, outside of any event loop: Ctrl-C ends waiting for standard input."""
-    if is_file_name(request.name):
-        return read_file(request.name, request.pick)
-    if request.pick is not None:
-        raise WrongName(request.name, "is one session: --session picks one of a file's sessions")
-    return anyio.run(partial(read_log, request.name, log=request.log))
 
 
 # -- what is asked -------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ of a session file is a file; all else names a session of the log.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -75,17 +75,21 @@ def is_file_name(name: str) -> bool:
 
 async def _recording(reader: LogReader, session: SessionId) -> Recording:
     """Read all that the log holds of a session; what was pruned is in its base."""
-    lines: list[bytes] = []
     start = await opening(reader, session, at=0)
-    cursor = start.seq
-    while True:
-        page = await reader.read(session, after=cursor, limit=4096, limit_bytes=_PAGE)
-        if not page.body:
-            return Recording(session, lines, start if start.seq else None)
-        if page.floor > cursor:
-            lines.append(_pruned(page))
-        lines += page.lines
-        cursor = page.next
+    lines = [text async for text in lines_of(reader, session, start.seq)]
+    return Recording(session, lines, start if start.seq else None)
+
+
+async def lines_of(
+    reader: LogReader, session: SessionId, after: int
+) -> AsyncGenerator[bytes, None]:
+    """Yield the lines of a session that follow *after*, a page of them in memory at a time."""
+    while (page := await reader.read(session, after=after, limit=4096, limit_bytes=_PAGE)).body:
+        if page.floor > after:
+            yield _pruned(page)
+        for text in page.lines:
+            yield text
+        after = page.next
 
 
 def _pruned(page: Page) -> bytes:
