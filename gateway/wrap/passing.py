@@ -2,8 +2,8 @@
 
 Above this module: `front`. Below it: `upstream`, the log.
 
-Ids are translated where the contract has them: `session_id` and `parent_session_id` of a call,
-`session_id` of its answer and of the questions in it. Ids inside payloads are left alone.
+Ids are translated where the contract has them: at the top of a call's params, `session_id` of its
+answer and of the questions in it. Ids inside payloads are left alone.
 """
 
 from __future__ import annotations
@@ -32,6 +32,12 @@ ATTACHING: Final = frozenset(
     }
 )
 """Calls that attach the client to the session that their answer names (P-21)."""
+
+RUNTIME_IDS: Final = ("session_id", "current_session_id")
+"""Members of a call that name a session as the gateway's process knows it."""
+
+STORED_IDS: Final = ("parent_session_id", "session_key")
+"""Members of a call that name a session as the gateway keeps it."""
 
 BY_STORED_ID: Final = frozenset(
     {"session.resume", "session.delete", "session.archive", "session.set_hidden"}
@@ -147,11 +153,11 @@ class Passage:
         params = dict(frame.params) if isinstance(frame.params, dict) else {}
         await self._upstream.introduced()
         session_id = None
-        for key in ("session_id", "parent_session_id"):
+        for key in (*RUNTIME_IDS, *STORED_IDS):
             name = params.get(key)
             found = await self._find(name) if isinstance(name, str) else None
             if found:
-                stored = key != "session_id" or frame.method in BY_STORED_ID
+                stored = key in STORED_IDS or frame.method in BY_STORED_ID
                 inner = self._upstream.stored_of if stored else self._upstream.runtime_of
                 params[key] = inner(found) or name
                 session_id = found if key == "session_id" else session_id

@@ -46,6 +46,12 @@ def turn(session: str, text: str) -> dict[str, Any]:
     return {"stopReason": "end_turn"}
 
 
+def lossy_replay(session: str) -> None:
+    message(session, "something like it", "user_message_chunk")
+    update(session, sessionUpdate="tool_call", toolCallId="other-id", title="Look")
+    message(session, "lossy")
+
+
 def answer(method: str, params: dict[str, Any], able: Any, known: list[str]) -> Any:
     session = str(params.get("sessionId"))
     if method == "initialize":
@@ -58,10 +64,9 @@ def answer(method: str, params: dict[str, Any], able: Any, known: list[str]) -> 
         known.append(f"agent-{os.getpid()}-{len(known)}")
         return {"sessionId": known[-1], "modes": {"currentModeId": "ask", "availableModes": []}}
     if method == "session/load":
-        message(session, "something like it", "user_message_chunk")
-        update(session, sessionUpdate="tool_call", toolCallId="other-id", title="Look")
-        message(session, "lossy")
         known.append(session)
+        if not able.get("_late"):
+            lossy_replay(session)
         return {}
     if method == "session/resume":
         known.append(session)
@@ -82,6 +87,8 @@ def main() -> None:
                 say(id=frame["id"], error={"code": -32602, "message": f"cannot {frame['method']}"})
             else:
                 say(id=frame["id"], result=result)
+                if frame["method"] == "session/load" and able.get("_late"):
+                    lossy_replay(frame["params"]["sessionId"])
 
 
 main()

@@ -144,14 +144,16 @@ async def test_what_we_do_not_know_is_the_gateways_to_judge(tmp_path: Path) -> N
     player = gateway(*opening(), ask, answer, refuse, refusal)
     async with house(tmp_path, player) as home, home.window() as window:
         name = await create(window)
-        result = await window.ask("brand.new", session_id=name, odd=[1, {"session_id": name}])
+        named = {"session_id": name, "current_session_id": name, "session_key": name}
+        result = await window.ask("brand.new", **named, odd=[1, {"session_id": name}])
         with pytest.raises(Refused) as refused:
             await window.ask("other.new")
 
         assert result == {"deep": {"session_id": "aaaa0001"}, "session_id": name}
         assert (refused.value.code, refused.value.data) == (4321, {"x": 1})
+        runtime = {"session_id": "aaaa0001", "current_session_id": "aaaa0001"}
         assert player.heard[-2:] == [
-            ("brand.new", {"session_id": "aaaa0001", "odd": [1, {"session_id": name}]}),
+            ("brand.new", {**runtime, "session_key": STORED, "odd": [1, {"session_id": name}]}),
             ("other.new", {}),
         ]
 

@@ -236,6 +236,22 @@ async def test_the_logs_history_may_be_preferred(tmp_path: Path) -> None:
     assert _text(other[-1]) == "lossy"
 
 
+async def test_a_replay_that_comes_after_the_answer_is_withheld_too(tmp_path: Path) -> None:
+    """Some agents answer first and replay afterwards: until the next prompt that is their replay,
+    and none of it comes twice (P-36)."""
+    able: dict[str, Any] = {"loadSession": True, "_late": True}
+    async with talking(tmp_path, able, Mode.PREFER) as (editor, _):
+        name = await one_turn(editor)
+    async with talking(tmp_path, able, Mode.PREFER) as (editor, _):
+        told, _ = await updates(editor, 3, "session/load", {"sessionId": name, "cwd": "/w"})
+        after, _ = await updates(editor, 4, "session/prompt", _prompt(name, "two"))
+
+    assert told == TURN
+    assert [_text(item) for item in after if item["sessionUpdate"] == "agent_message_chunk"] == [
+        "you said two"
+    ]
+
+
 async def test_another_agents_sessions_are_not_shown(tmp_path: Path) -> None:
     """The same log may hold sessions of several agents; each finds its own (P-22)."""
     command = [sys.executable, "-S", FORGETFUL, "{}"]
