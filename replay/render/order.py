@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from replay.entries import Agent, AnyEntry, Ask, Thought, Tool, User
+from replay.render.nesting import nested
 from replay.render.scene import Scene
 from replay.render.speech import is_worded
 from replay.transcript import Turn
@@ -17,7 +18,7 @@ def in_order(scene: Scene) -> Iterator[Turn | AnyEntry]:
     """Yield each turn before its entries, and of these whatever is shown by itself."""
     turns = iter(scene.transcript.turns)
     turn = next(turns, None)
-    for entry in scene.transcript.entries:
+    for entry in nested(scene.transcript.entries, scene.parents):
         while turn is not None and entry.turn is not None and turn.n <= entry.turn:
             yield turn
             turn = next(turns, None)

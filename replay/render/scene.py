@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from replay.entries import AnyEntry, Ask, Plan, Tool
 from replay.render.layout import Layout
+from replay.render.nesting import parents_of
 from replay.render.options import TextOptions
 from replay.render.verbs import known
 from replay.transcript import Terminal, Transcript
@@ -28,6 +29,8 @@ class Scene:
     terminals: Mapping[str, Terminal]
     planned: frozenset[int | None]
     """Turns that have a plan."""
+    parents: Mapping[str, str]
+    """Tools that work for other tools, by entry ids."""
 
     @classmethod
     def of(cls, transcript: Transcript, options: TextOptions) -> Scene:
@@ -43,6 +46,7 @@ class Scene:
             asks=asks,
             terminals={terminal.id: terminal for terminal in transcript.terminals},
             planned=frozenset(e.turn for e in transcript.entries if isinstance(e, Plan)),
+            parents=parents_of(transcript.entries),
         )
 
     def hidden(self, entry: AnyEntry) -> bool:

@@ -15,6 +15,7 @@ from replay.render.clean import clean_line
 from replay.render.diffs import Diff, diffs_of, title_of
 from replay.render.figures import counted, grouped
 from replay.render.layout import Layout, Passage
+from replay.render.nesting import depth_of
 from replay.render.outputs import (
     Printout,
     beside_words,
@@ -28,6 +29,8 @@ from replay.render.verbs import known, subject_of, verb_of
 
 _STOPPED: Final = frozenset({"rejected", "cancelled", "aborted", "unresolved"})
 _EXPECTED: Final = frozenset({("rejected", "failed"), ("rejected", "cancelled")})
+_DEPTH: Final = 3
+"""Signs of depth at most; a deeper call has no room for more."""
 _WORDS: Final = {
     "in_progress": "running",
     "unresolved": "no result",
@@ -44,7 +47,7 @@ def tool_passage(tool: Tool, scene: Scene) -> Passage:
     output = output_of(tool, scene, diffs)
     subject = clean_line(subject_of(tool, scene.transcript.info.cwd))
     lines = layout.tool_line(
-        _lead(tool, layout), subject, layout.facts(*tool_facts(tool, scene, diffs, output))
+        _lead(tool, scene), subject, layout.facts(*tool_facts(tool, scene, diffs, output))
     )
     for ask in scene.permissions(tool):
         lines += permission_lines(ask, layout)
@@ -85,9 +88,10 @@ def _given(name: str, value: str, layout: Layout) -> list[str]:
     return [lead, *(f"    {line}".rstrip() for line in text_lines(value))]
 
 
-def _lead(tool: Tool, layout: Layout) -> str:
-    verb = clean_line(verb_of(tool))
-    glyph: str = getattr(layout.glyphs, tool_sign(tool))
+def _lead(tool: Tool, scene: Scene) -> str:
+    verb, glyphs = clean_line(verb_of(tool)), scene.layout.glyphs
+    sign: str = getattr(glyphs, tool_sign(tool))
+    glyph = glyphs.subagent * min(depth_of(tool.id, scene.parents), _DEPTH) + sign
     return f"{glyph} {verb:<7} " if verb else f"{glyph} "
 
 
