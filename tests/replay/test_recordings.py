@@ -173,3 +173,24 @@ def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(cassette: WriteCasse
 
     assert _lines(held) == _lines(read_recordings(data, "x"))
     assert not held.flaws
+
+
+def test_records_of_every_age_are_read_by_this_version() -> None:
+    """R019: members that came later have defaults, those that are yet to come are kept, an older
+    name of a type is read as its newer one, and no line is rewritten."""
+    lines = [
+        b'{"seq":1,"ts":1,"type":"user_message","payload":{"text":"An import of old."}}',
+        b'{"seq":2,"ts":2,"type":"prompt.finished","payload":{"prompt":1}}',
+        b'{"seq":3,"ts":3,"type":"prompt.submitted","payload":{"content":[{"type":"text","text":"Now."}],"mood":"good"},"later":[1]}',
+        b'{"seq":4,"ts":4,"type":"prompt.finished","payload":{"prompt":3,"result":{"stopReason":"end_turn","why":{}}}}',
+        b'{"seq":5,"ts":5,"type":"of.tomorrow","payload":{"x":1}}',
+    ]
+    held = read_recordings(b"\n".join(lines) + b"\n", "aged.jsonl")
+    transcript = fold(Transcript(), map(parse, held.sessions[0].lines))
+
+    assert list(held.sessions[0].lines) == lines
+    assert not held.flaws
+    assert [(entry.kind, getattr(entry, "text", None)) for entry in transcript.entries] == [
+        ("user", "An import of old."), ("user", "Now."), ("unknown", None),
+    ]  # fmt: skip
+    assert [turn.outcome for turn in transcript.turns] == ["complete", "complete"]
