@@ -1,4 +1,4 @@
-"""`hermes-gateway`: serve, import, play, contracts, demo (cli.md).
+"""`hermes-gateway`: serve, attach, wrap, import, play, contracts, demo (cli.md).
 
 Above this module: people, at a terminal. Below it: everything else in this package. What is heavy
 is imported by the command that needs it.
@@ -89,6 +89,33 @@ def serve(
 
     with ExitStack() as running:
         run_to_end(run, settings, ready)
+
+
+@app.command(
+    epilog="Examples: hermes-gateway attach  |  hermes-gateway attach s-4f2a --url ws://host:8765/api/ws"
+    "  |  hermes-gateway attach --agent claude"
+)
+def attach(
+    session: Annotated[
+        str | None,
+        typer.Argument(help="Id, alias or beginning of an id, or `latest`. Else the newest live."),
+    ] = None,
+    url: Annotated[
+        str | None, typer.Option(help="Where the gateway is. Else the one that serves the log.")
+    ] = None,
+    agent: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Begin a new session with this agent.")
+    ] = None,
+    log: LogOption = None,
+) -> None:
+    """Follow a session live, send prompts, answer questions; survives the gateway's restarts."""
+    from gateway.attach import attach as run
+
+    if session is not None and agent is not None:
+        fail("a session has its agent: give SESSION or --agent", exits.USAGE)
+    with exits.ending(PROGRAM):
+        where = log_location(log)
+    run_to_end(run, session, agent, url, where.parent if where.suffix == ".db" else where)
 
 
 @app.command(

@@ -17,7 +17,7 @@ from typing import Final
 from replay.entries import AnyEntry, Ask, Plan, Subagent, Tool
 from replay.render.colours import coloured
 from replay.render.figures import counted
-from replay.render.head import head
+from replay.render.head import head, turn_rule
 from replay.render.layout import Layout, Passage
 from replay.render.options import TextOptions
 from replay.render.order import in_order
@@ -86,18 +86,19 @@ class Live:
             self._said[entry.id] = tuple(passage.lines)
             if turn is not None and turn.n not in self._turns:
                 self._turns.add(turn.n)
-                yield passage_of(turn, scene)
+                yield _rule(turn, scene)
             yield replace(passage, of=entry)
 
     def _waiting(self, scene: Scene) -> Iterator[Passage]:
         """Yield what is not settled."""
+        begun = set(self._turns)
         for turn, entry in self._entries(scene):
             if entry.id in self._said or is_settled(entry, scene.transcript):
                 continue
             passage = passage_of(entry, scene)
-            if passage.lines and turn is not None and turn.n not in self._turns:
-                yield passage_of(turn, scene)
-                return
+            if passage.lines and turn is not None and turn.n not in begun:
+                begun.add(turn.n)
+                yield _rule(turn, scene)
             if passage.lines:
                 yield replace(passage, of=entry)
 
@@ -122,6 +123,11 @@ class Live:
             for line in lines:
                 painted = coloured(line, passage, layout.glyphs) if self.options.color else line
                 yield f"{painted}\n"
+
+
+def _rule(turn: Turn, scene: Scene) -> Passage:
+    """Return the rule above a turn; how one ends that runs is not known yet, and not said."""
+    return turn_rule(turn if turn.ended else replace(turn, outcome="complete"), scene)
 
 
 def is_settled(entry: AnyEntry, transcript: Transcript) -> bool:
