@@ -22,7 +22,7 @@ import anyio
 from eventlog.errors import ForeignDatabase, LogUnavailable, NewerSchema
 from eventlog.sqlite import files
 from eventlog.sqlite.checksum import PREFERRED
-from eventlog.sqlite.faults import translated
+from eventlog.sqlite.faults import name, translated
 from eventlog.sqlite.migration import VERSION, migrate
 
 APPLICATION: Final = 0x4852_4C47
@@ -96,23 +96,28 @@ def for_writing(path: Path, journal: Journal | None = None) -> sqlite3.Connectio
     try:
         if not path.exists() or path.stat().st_size == 0:
             _make(path)
-        for_reading(path).close()
+        _version(path)
         files.restrict(path)
     except OSError as error:
         raise LogUnavailable(str(path), error.strerror or str(error)) from error
     return _set_up(
         _connect(path, "mode=rw"),
         _execute("pragma busy_timeout=5000"),
+        partial(_check, path),
         partial(_choose, journal),
         _execute("pragma secure_delete=on"),
         lambda database: migrate(database, path),
         partial(_reserve, path.with_name(f"{path.name}-wal")),
-        _execute("pragma synchronous=full", f"pragma wal_autocheckpoint={_WAL_PAGES}"),
+        _sync,
+        _execute(f"pragma wal_autocheckpoint={_WAL_PAGES}"),
     )
 
 
 def is_older(path: Path) -> bool:
-    """Whether there is a log at *path* that an earlier version made."""
+    """Whether there is a log at *path* that cannot be read as it is.
+
+    An earlier version made it, or a crash left a commit half done in it.
+    """
     return path.is_file() and path.stat().st_size > 0 and _version(path) < VERSION
 
 
@@ -128,6 +133,12 @@ def _choose(journal: Journal | None, database: sqlite3.Connection) -> None:
     database.execute(f"pragma journal_mode={chosen}").fetchall()
     if chosen != (kept or "wal"):
         database.execute("insert or replace into meta values ('journal', ?)", (chosen,))
+
+
+def _sync(database: sqlite3.Connection) -> None:
+    """Let every commit be synced; with a rollback journal that is its removal from the folder."""
+    (journal,) = database.execute("pragma journal_mode").fetchone()
+    database.execute(f"pragma synchronous={'full' if journal == 'wal' else 'extra'}")
 
 
 def _reserve(wal: Path, database: sqlite3.Connection) -> None:
@@ -173,15 +184,26 @@ def _make(path: Path) -> None:
 
 
 def _version(path: Path) -> int:
-    """Return the version of the schema of the log that is at *path*, and has to be one."""
-    _check(path, "mode=ro&immutable=1")  # leaves no trace beside a file that is not ours
-    return _check(path, "mode=ro")  # what has not been moved out of the WAL yet counts too
+    """Return the version of the schema of the log that is at *path*, and has to be one.
+
+    0 if a commit has to be undone before it can be known.
+    """
+    with closing(_connect(path, "mode=ro&immutable=1")) as database:  # leaves no trace
+        # a file that is shorter than it says is whole together with its WAL
+        database.execute("pragma writable_schema=on")
+        _check(path, database)
+    try:
+        with closing(_connect(path, "mode=ro")) as database:
+            return _check(path, database)  # what has not been moved out of the WAL counts too
+    except sqlite3.OperationalError as error:
+        if name(error) != "SQLITE_READONLY_ROLLBACK":
+            raise
+        return 0
 
 
-def _check(path: Path, mode: str) -> int:
-    with closing(_connect(path, mode)) as database:
-        (application,) = database.execute("pragma application_id").fetchone()
-        (version,) = database.execute("pragma user_version").fetchone()
+def _check(path: Path, database: sqlite3.Connection) -> int:
+    (application,) = database.execute("pragma application_id").fetchone()
+    (version,) = database.execute("pragma user_version").fetchone()
     if application != APPLICATION:
         raise ForeignDatabase(str(path), "it is another program's SQLite database")
     if version > VERSION:
@@ -202,7 +224,7 @@ def _execute(*statements: str) -> Callable[[sqlite3.Connection], None]:
 
 
 def _set_up(
-    database: sqlite3.Connection, *steps: Callable[[sqlite3.Connection], None]
+    database: sqlite3.Connection, *steps: Callable[[sqlite3.Connection], object]
 ) -> sqlite3.Connection:
     try:
         for step in steps:
