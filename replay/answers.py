@@ -25,7 +25,8 @@ from replay.transcript import Transcript
 class Answer:
     """What is written, the exit code, and a word for standard error."""
 
-    content: bytes
+    content: Iterable[bytes]
+    """Piece by piece; to be gone through once."""
     code: int = DONE
     remark: str = ""
 
@@ -49,7 +50,7 @@ def numbers(transcripts: Sequence[Transcript], *, json: bool) -> Answer:
     if json:
         return Answer(_bytes(_json(stats.json()) for stats in counted))
     texts = [stats_text(stats, one) for stats, one in zip(counted, transcripts, strict=True)]
-    return Answer("\n".join(texts).encode())
+    return Answer(["\n".join(texts).encode()])
 
 
 def difference(
@@ -75,10 +76,11 @@ def _first(compared: Comparison) -> str:
     return f"first difference: {left} | {right}"
 
 
-def checked(rendered: bytes, expected: bytes, name: str) -> Answer:
-    """Return how *rendered* differs from what a file holds."""
+def checked(answer: Answer, expected: bytes, name: str) -> Answer:
+    """Return how what is answered differs from what a file holds."""
+    rendered = b"".join(answer.content)
     if rendered == expected:
-        return Answer(b"")
+        return Answer([])
     lines = unified_diff(_lines(expected), _lines(rendered), name, "rendered now", lineterm="", n=3)
     return Answer(_bytes(lines), FOUND, f"{name} is not what is rendered now")
 
@@ -104,5 +106,5 @@ def _json(value: Any) -> str:
     return codec.dumps(value).decode()
 
 
-def _bytes(lines: Iterable[str]) -> bytes:
-    return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
+def _bytes(lines: Iterable[str]) -> Iterable[bytes]:
+    return [f"{line}\n".encode("utf-8", "replace") for line in lines]

@@ -10,7 +10,7 @@ looked at where they were recorded, only if asked for. The log's own lines (`jso
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -18,7 +18,7 @@ from typing import Final
 from eventlog import codec
 from replay.dump import dump
 from replay.errors import CannotRedact, WrongName
-from replay.render import TextOptions, render_texts
+from replay.render import TextOptions, render_texts, text_parts
 from replay.transcript import Transcript
 
 _UNSEEN: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
@@ -36,6 +36,17 @@ class Format:
     suffixes: tuple[str, ...]
     render: Callable[[Sequence[Transcript], TextOptions], str]
     shared: bool = False
+    parts: Callable[[Sequence[Transcript], TextOptions], Iterator[str]] | None = None
+    """The same piece by piece, where it need not be in memory as a whole."""
+
+    def stream(
+        self, transcripts: Sequence[Transcript], options: TextOptions, *, hide: bool | None
+    ) -> tuple[Iterable[bytes], str]:
+        """Return what `write` does, piece by piece."""
+        if self.parts is None or hide:
+            content, told = self.write(transcripts, options, hide=hide)
+            return [content], told
+        return (part.encode("utf-8") for part in self.parts(transcripts, options)), ""
 
     def write(
         self, transcripts: Sequence[Transcript], options: TextOptions, *, hide: bool | None
@@ -56,10 +67,6 @@ def _redacted(transcripts: Sequence[Transcript]) -> tuple[Sequence[Transcript], 
     hidden = [redact(transcript) for transcript in transcripts]
     report = merged(found for _, found in hidden)
     return [transcript for transcript, _ in hidden], str(report) if report else ""
-
-
-def _text(transcripts: Sequence[Transcript], options: TextOptions) -> str:
-    return render_texts(transcripts, options)
 
 
 def _json(transcripts: Sequence[Transcript], options: TextOptions) -> str:
@@ -91,7 +98,7 @@ def _cast(transcripts: Sequence[Transcript], options: TextOptions) -> str:
 
 
 _FORMATS: Final = (
-    Format("text", (".txt", ""), _text),
+    Format("text", (".txt", ""), render_texts, parts=text_parts),
     Format("markdown", (".md", ".markdown"), _markdown, shared=True),
     Format("html", (".html", ".htm"), _html, shared=True),
     Format("json", (".json",), _json),

@@ -5,7 +5,7 @@ Above this module: `replay.cli`. Below it: `source`, `part`, the formats, the an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -57,7 +57,7 @@ def _replay(request: Request) -> int:
     shown = _found(request, lines=format_ == LINES)
     answer = _asked(shown, request) or _rendered(shown, format_, request)
     if request.check is not None:
-        answer = checked(answer.content, request.check.read_bytes(), str(request.check))
+        answer = checked(answer, request.check.read_bytes(), str(request.check))
     _write(answer, format_, request)
     return _report(shown, request) or answer.code
 
@@ -131,7 +131,7 @@ def _hidden(shown: _Found, request: Request) -> list[Transcript]:
 
 def _rendered(shown: _Found, format_: str, request: Request) -> Answer:
     if format_ == _DIGEST:
-        return Answer(b"".join(digest(one).encode() + b"\n" for one in shown.transcripts))
+        return Answer([digest(one).encode() + b"\n" for one in shown.transcripts])
     if format_ == LINES:
         return Answer(_own_lines(shown))
     options = request.options() if request.check is None else request.plain_options()
@@ -140,22 +140,23 @@ def _rendered(shown: _Found, format_: str, request: Request) -> Answer:
         until=any(one.cut for one in shown.taken),
         omitted={one.transcript.session: one.omitted for one in shown.taken},
     )
-    content, told = format_named(format_).write(shown.transcripts, options, hide=request.redact)
+    content, told = format_named(format_).stream(shown.transcripts, options, hide=request.redact)
     return Answer(content, remark=told)
 
 
-def _own_lines(shown: _Found) -> bytes:
+def _own_lines(shown: _Found) -> Iterable[bytes]:
     if len(shown.taken) > 1:
         ids = ", ".join(one.session for one in shown.transcripts)
         what = f"is one session, here are {len(shown.taken)}: pick one with --session, of {ids}"
         raise WrongName("jsonl", what)
-    return b"".join(text + b"\n" for one in shown.taken for text in one.lines)
+    return (text + b"\n" for one in shown.taken for text in one.lines)
 
 
 def _write(answer: Answer, format_: str, request: Request) -> None:
     to_read = request.output is None and request.pager and format_ == "text" and on_terminal()
-    if not (to_read and page(answer.content)):
-        write(answer.content, request.output, force=request.force)
+    content = [b"".join(answer.content)] if to_read else answer.content
+    if not (to_read and page(b"".join(content))):
+        write(content, request.output, force=request.force)
     if answer.remark:
         complain(f"hermes-replay: {answer.remark}")
 

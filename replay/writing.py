@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from replay.errors import WouldOverwrite
@@ -18,8 +19,8 @@ def refuse_to_overwrite(output: Path | None, *, force: bool) -> None:
         raise WouldOverwrite(str(output))
 
 
-def write(content: bytes, output: Path | None, *, force: bool) -> None:
-    """Write to *output*, a file of its owner's alone (0600), or to standard output.
+def write(content: Iterable[bytes], output: Path | None, *, force: bool) -> None:
+    """Write *content*, piece by piece, to *output*, a file of its owner's alone (0600), or to standard output.
 
     Raises:
         WouldOverwrite: there is such a file, also one made meanwhile, and *force* is not set.
@@ -27,20 +28,22 @@ def write(content: bytes, output: Path | None, *, force: bool) -> None:
 
     """
     if output is None:
-        sys.stdout.buffer.write(content)
+        for part in content:
+            sys.stdout.buffer.write(part)
         sys.stdout.buffer.flush()
     elif output.exists() and not output.is_file():
-        output.write_bytes(content)  # a device or a pipe
+        with output.open("wb") as device:  # or a pipe
+            device.writelines(content)
     else:
         _write_whole(content, output, force=force)
 
 
-def _write_whole(content: bytes, output: Path, *, force: bool) -> None:
+def _write_whole(content: Iterable[bytes], output: Path, *, force: bool) -> None:
     draft = output.with_name(f".{output.name}.{os.getpid()}")
     try:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
+            file.writelines(content)
         _put(draft, output, force=force)
     finally:
         draft.unlink(missing_ok=True)

@@ -12,7 +12,7 @@ from replay.render.options import (
     TextOptions,
 )
 from replay.render.renderer import Renderer
-from replay.render.text import render_text, render_texts
+from replay.render.text import render_text, render_texts, text_parts
 
 __all__ = [
     "COMPACT",
@@ -28,4 +28,5 @@ __all__ = [
     "clean_line",
     "render_text",
     "render_texts",
+    "text_parts",
 ]

@@ -70,31 +70,48 @@ _PASSAGES: Final[Mapping[type, Callable[[Any, Scene], Passage]]] = {
 
 def render_text(transcript: Transcript, options: TextOptions = TextOptions()) -> str:  # noqa: B008 - frozen
     """Return *transcript* as text; nothing but the arguments has a say in it."""
-    scene = Scene.of(transcript, options)
-    passages = passages_of(scene)
-    page = zip(passages, spaced(passages), strict=True)
-    if not options.color:
-        return "".join(f"{line}\n" for _, lines in page for line in lines)
-    signs = scene.layout.glyphs
-    return "".join(f"{coloured(line, one, signs)}\n" for one, lines in page for line in lines)
+    return "".join(_parts(transcript, options))
 
 
 def render_texts(transcripts: Sequence[Transcript], options: TextOptions) -> str:
     """Return several sessions as one text, each under its own head line; one as it is."""
-    texts = [render_text(transcript, options) for transcript in transcripts]
-    if len(texts) == 1:
-        return texts[0]
-    layout = Layout(options)
-    heads = [f"session {number} of {len(texts)}" for number in range(1, len(texts) + 1)]
-    return "\n".join(
-        f"{layout.glyphs.session} {head}\n\n{text}" for head, text in zip(heads, texts, strict=True)
-    )
+    return "".join(text_parts(transcripts, options))
+
+
+def text_parts(transcripts: Sequence[Transcript], options: TextOptions) -> Iterator[str]:
+    """Yield the same text piece by piece, an entry at a time."""
+    session = Layout(options).glyphs.session
+    for number, transcript in enumerate(transcripts, 1):
+        if len(transcripts) > 1:
+            above = "\n" if number > 1 else ""
+            yield f"{above}{session} session {number} of {len(transcripts)}\n\n"
+        yield from _parts(transcript, options)
+
+
+def _parts(transcript: Transcript, options: TextOptions) -> Iterator[str]:
+    scene = Scene.of(transcript, options)
+    before: Passage | None = None
+    for passage in _passages(scene):
+        lines = _set_off(passage, before)
+        if options.color:
+            lines = [coloured(line, passage, scene.layout.glyphs) for line in lines]
+        yield "".join(f"{line}\n" for line in lines)
+        before = passage
 
 
 def passages_of(scene: Scene) -> list[Passage]:
     """Return the page from its head to its foot, passage by passage."""
-    passages = [passage for passage in _page(scene) if passage.lines]
-    return passages or [Passage([f"{scene.layout.glyphs.session} nothing recorded"])]
+    return list(_passages(scene))
+
+
+def _passages(scene: Scene) -> Iterator[Passage]:
+    empty = True
+    for passage in _page(scene):
+        if passage.lines:
+            empty = False
+            yield passage
+    if empty:
+        yield Passage([f"{scene.layout.glyphs.session} nothing recorded"])
 
 
 def _page(scene: Scene) -> Iterator[Passage]:
@@ -132,9 +149,14 @@ def _numbered(entry: AnyEntry, scene: Scene) -> Passage:
 
 
 def spaced(passages: Sequence[Passage]) -> Iterator[Sequence[str]]:
-    """Yield the lines of each, a blank one between passages, none behind a tool of one line (rule 3)."""
+    """Yield the lines of each passage, a blank one ahead where it is set off (rule 3)."""
     before: Passage | None = None
     for passage in passages:
-        close = before is not None and before.tool and passage.tool and len(before.lines) == 1
-        yield passage.lines if before is None or close else ["", *passage.lines]
+        yield _set_off(passage, before)
         before = passage
+
+
+def _set_off(passage: Passage, before: Passage | None) -> Sequence[str]:
+    """Return its lines with a blank one ahead, but at the top and behind a tool of one line."""
+    close = before is not None and before.tool and passage.tool and len(before.lines) == 1
+    return passage.lines if before is None or close else ["", *passage.lines]
