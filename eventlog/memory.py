@@ -112,9 +112,15 @@ class MemoryStore:
         while stream.head <= after:
             await stream.grown.wait()
 
-    async def sessions(self, *, limit: int | None = None) -> Sequence[SessionRow]:
+    async def sessions(
+        self, *, limit: int | None = None, every: bool = False
+    ) -> Sequence[SessionRow]:
         """Return the sessions, the one of the newest batch first."""
-        known = [key for key, stream in self._streams.items() if stream.known and is_session(key)]
+        known = [
+            key
+            for key, stream in self._streams.items()
+            if stream.known and (every or is_session(key))
+        ]
         known.sort(key=lambda key: -self._streams[key].order)
         return [self._row(key) for key in known[:limit]]
 
@@ -222,6 +228,9 @@ class MemoryStore:
                 found.remove(session_id)
         self._collect()
         return True
+
+    async def compact(self, *, before: int) -> None:
+        """Do nothing: memory holds no batches."""
 
     def _collect(self) -> None:
         """Remove what nothing refers to any more."""

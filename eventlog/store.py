@@ -154,8 +154,13 @@ class EventStore(EventSource, Protocol):
 class Catalogue(Protocol):
     """What sessions there are. A second, small port beside the log."""
 
-    async def sessions(self, *, limit: int | None = None) -> Sequence[SessionRow]:
-        """Return the sessions, the one of the newest batch first; never what is none (`is_session`)."""
+    async def sessions(
+        self, *, limit: int | None = None, every: bool = False
+    ) -> Sequence[SessionRow]:
+        """Return the sessions, the one of the newest batch first.
+
+        What is none (`is_session`) is only among them if *every* row is asked for.
+        """
         ...
 
     async def session(self, session_id: SessionId) -> SessionRow | None:
@@ -210,6 +215,13 @@ class Retention(Protocol):
         """Remove everything of a session; return whether there was anything.
 
         Its id stays, so that its numbering continues and no number is used twice (P-20a).
+        """
+        ...
+
+    async def compact(self, *, before: int) -> None:
+        """Store sessions whose last event is older than *before* (µs) as small as can be (S-11).
+
+        Nothing that is read changes.
         """
         ...
 

@@ -211,6 +211,34 @@ async def a_session_can_begin_behind_a_base(open_log: Open) -> None:
         assert await log.append(SESSION, counted(2), expected=7) == span(8, 9)
 
 
+async def compaction_changes_nothing(open_log: Open) -> None:
+    """Whatever small batches become, every page, row and large string is what it was (S-11).
+
+    What is appended after it stands behind it, and may be compacted again.
+    """
+    blob = Event.of("x", {"text": "large" * 20_000})
+    async with open_log() as log:
+        for key in (SESSION, OTHER):
+            for number in range(150):
+                await log.append(key, counted(number % 7 + 1), at=[number] * (number % 7 + 1))
+            await log.append(key, [blob], at=[200])
+        before = {key: await lines(log, key) for key in (SESSION, OTHER)}
+        rows = await log.sessions()
+        await log.compact(before=200)
+        await log.compact(before=201)
+    async with open_log() as log:
+        assert await log.sessions() == rows
+        for key, whole in before.items():
+            assert await lines(log, key) == whole
+            for after in range(0, len(whole), 37):
+                page = await log.read(key, after=after, limit=5, limit_bytes=300)
+                assert page.lines == whole[after : page.next]
+            last = (await log.read(key, limit=0)).head
+            assert await log.append(key, counted(1), expected=last) == span(last + 1, last + 1)
+        await log.compact(before=2**62)
+        assert (await lines(log))[:-1] == before[SESSION]
+
+
 PROMISES: tuple[Promise, ...] = (
     a_kept_state_is_found_again,
     a_cache_can_be_forgotten,
@@ -222,4 +250,5 @@ PROMISES: tuple[Promise, ...] = (
     pruning_takes_what_belongs_to_it,
     a_deleted_session_leaves_its_numbers,
     a_session_can_begin_behind_a_base,
+    compaction_changes_nothing,
 )

@@ -72,7 +72,7 @@ class Sealer:
         """Yield *lines*, the first of which has the number *first*, as batches."""
         for start, end, body in _bodies(lines):
             begin, last, ts = first + start, first + end - 1, times[end - 1]
-            yield Batch(begin, last, ts, LINES, self._crc(begin, last, ts, LINES, body), body)
+            yield Batch(begin, last, ts, LINES, self.crc(begin, last, ts, LINES, body), body)
 
     def intact(self, batch: Batch) -> bool:
         """Whether *batch* holds what was once written."""
@@ -81,7 +81,7 @@ class Sealer:
     def text(self, batch: Batch) -> bytes | None:
         """Return the lines of *batch*, one for each of its numbers; None if it is damaged."""
         first, last, ts, codec, crc, body = batch
-        if crc != self._crc(first, last, ts, codec, body):
+        if crc != self.crc(first, last, ts, codec, body):
             return None
         text = body if codec == LINES else unpacked(body) if codec == PACKED else None
         return text if text is not None and text.count(b"\n") == last - first else None
@@ -107,7 +107,8 @@ class Sealer:
                 yield _gap(due, following - 1, batch.ts, "missing")
                 due = following
 
-    def _crc(self, first: int, last: int, ts: int, codec: int, body: bytes) -> int:
+    def crc(self, first: int, last: int, ts: int, codec: int, body: bytes) -> int:
+        """Return the checksum of a batch."""
         place = f"{self.key}\n{first}\n{last}\n{ts}\n{codec}\n"
         return self.checksum.of(place.encode(), body)  # where it stands, and what it holds
 

@@ -27,7 +27,7 @@ _THERE: Final = "(newest.id is not null or (floor > 0 and not deleted))"
 _STAND_INS: Final = f"imp-{'[0-9a-f]' * 12}-0"
 """Those who stand for `@gateway` in an import, as a GLOB (`is_session`)."""
 _LIST: Final = f"""{_ROWS}
-    where {_THERE} and key is not ? and key not glob '{_STAND_INS}'
+    where {_THERE} and (? or (key is not ? and key not glob '{_STAND_INS}'))
     order by coalesce(newest.id, last_batch) desc limit ?
 """
 _ONE: Final = f"{_ROWS} where {_THERE} and key = ?"
@@ -46,9 +46,11 @@ _UNSETTLED: Final = """
 """
 
 
-async def sessions(database: aiosqlite.Connection, limit: int | None) -> Sequence[SessionRow]:
-    """Return the sessions, the one of the newest batch first."""
-    wanted = (GATEWAY, -1 if limit is None else limit)
+async def sessions(
+    database: aiosqlite.Connection, limit: int | None, *, every: bool
+) -> Sequence[SessionRow]:
+    """Return the sessions, the one of the newest batch first; with *every*, also what is none."""
+    wanted = (every, GATEWAY, -1 if limit is None else limit)
     return [_row(row) for row in await database.execute_fetchall(_LIST, wanted)]
 
 

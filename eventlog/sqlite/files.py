@@ -77,9 +77,18 @@ def restrict(path: Path) -> None:
     path.chmod(_PRIVATE)
 
 
+def sync(path: Path) -> None:
+    """Make what was written to *path*, which nobody has open, survive a power failure."""
+    _sync(path, os.O_RDONLY)
+
+
 def sync_folder(path: Path) -> None:
     """Make what was renamed in the folder *path* survive a power failure."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    _sync(path, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def _sync(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags)
     try:
         os.fsync(descriptor)
     finally:

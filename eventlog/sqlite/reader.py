@@ -14,7 +14,7 @@ import aiosqlite
 import anyio
 
 from eventlog.blobs import Piece
-from eventlog.errors import LogUnavailable
+from eventlog.errors import ForeignDatabase, LogUnavailable
 from eventlog.event import START, Seq, SessionId, valid_session_id
 from eventlog.paging import put_back, within
 from eventlog.sqlite import catalogue, contents, files, keeping, schema
@@ -177,10 +177,12 @@ class SqliteReader:
             while version == await self._version():  # noqa: ASYNC110 - other processes set no event
                 await anyio.sleep(_POLL)
 
-    async def sessions(self, *, limit: int | None = None) -> Sequence[SessionRow]:
+    async def sessions(
+        self, *, limit: int | None = None, every: bool = False
+    ) -> Sequence[SessionRow]:
         """Return the sessions, the one of the newest batch first."""
         with translated(self._path):
-            return await catalogue.sessions(self._reader, limit)
+            return await catalogue.sessions(self._reader, limit, every=every)
 
     async def session(self, session_id: SessionId) -> SessionRow | None:
         """Return one session's row."""
@@ -221,9 +223,11 @@ async def identified(path: Path, connection: aiosqlite.Connection) -> Opened:
                 ),
             )
         )
-    if (algorithm := meta["checksum"]) not in ALGORITHMS:
+    if (algorithm := meta.get("checksum")) is None:
+        raise ForeignDatabase(str(path), "it does not say how its checksums are made")
+    if algorithm not in ALGORITHMS:
         raise LogUnavailable(str(path), f"its checksums are {algorithm}, unknown here")
-    return Opened(path, connection, str(meta["epoch"]), Checksum(algorithm))
+    return Opened(path, connection, str(meta.get("epoch", "")), Checksum(algorithm))
 
 
 def _cut(runs: Iterable[Run], after: int, limit: int, room: int) -> tuple[int, bytes]:

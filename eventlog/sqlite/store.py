@@ -20,7 +20,7 @@ import anyio
 from eventlog import codec
 from eventlog.errors import LogUnavailable
 from eventlog.event import GATEWAY, Event, SessionId, Span, valid_session_id
-from eventlog.sqlite import catalogue, files, keeping, pruning, schema
+from eventlog.sqlite import catalogue, compaction, files, keeping, pruning, schema
 from eventlog.sqlite.faults import translated
 from eventlog.sqlite.heads import Heads, Stream
 from eventlog.sqlite.incarnation import Durability, Incarnation, begin, end, said
@@ -181,6 +181,15 @@ class SqliteStore(SqliteReader):
         found = await self._writer.work(lambda one: pruning.delete(one, key))
         await self._give_back()
         return found
+
+    async def compact(self, *, before: int) -> None:
+        """Merge and compress the batches of sessions whose last event is older (S-11)."""
+        for session in await self._writer.work(lambda one: compaction.idle(one, before)):
+            after: int | None = 0
+            while after is not None:
+                some = partial(compaction.compact_some, session=session, after=after)
+                after = await self._writer.work(partial(some, checksum=self._checksum))
+        await self._give_back()
 
     async def _give_back(self) -> None:
         """Make the file as short as it can be."""

@@ -265,7 +265,7 @@ def test_a_batch_of_another_codec_is_not_read_as_lines() -> None:
     """What this version cannot read is a gap, never taken for lines."""
     sealer = Sealer("s", Checksum("crc32c"))
     (batch,) = sealer.seal(1, [1], [b"{}"])
-    cold = Batch(1, 1, 1, 1, sealer._crc(1, 1, 1, 1, b"{}"), b"{}")
+    cold = Batch(1, 1, 1, 1, sealer.crc(1, 1, 1, 1, b"{}"), b"{}")
 
     assert sealer.intact(batch)
     assert [run.reason for run in sealer.runs([(cold, None)], 0)] == ["damaged"]
