@@ -15,9 +15,13 @@ import anyio
 import pytest
 
 from eventlog import Event, SessionId, open_log, parse, read_capture, seq_of
+from replay import state_of
 from replay.errors import SessionNotFound, WrongName
 from replay.following import follow, followed
+from replay.part import Part
+from replay.points import point_of
 from replay.program import run
+from replay.reading import take_log
 from replay.request import Request
 
 pytestmark = pytest.mark.anyio
@@ -181,6 +185,23 @@ async def test_a_log_that_takes_the_place_of_another_is_read_on(tmp_path: Path) 
         (copy / "events.db").replace(here / "events.db")
 
     assert [seq_of(line) for line in screen.printed.splitlines()] == [1, 2, 3, 4]
+
+
+async def test_a_session_that_is_pruned_meanwhile_goes_on(tmp_path: Path) -> None:
+    """R175: what has been shown may be removed from the log; what comes is shown once, in order."""
+    async with open_log(tmp_path) as log:
+        await log.append(SESSION, [prompt("Go"), said("1", "m1")])
+        await log.append(SESSION, [said("2", "m2"), said("3", "m3")])
+        async with following(log=str(tmp_path), format="jsonl") as screen:
+            await screen.shows(b'"seq":4,')
+            state = await take_log(SESSION, Part(until=point_of("2")), log=str(tmp_path))
+            await log.prune(SESSION, state_of(state.transcript))
+            await log.append(SESSION, [said("4", "m4"), CLOSED])
+        late = Screen()
+        await followed(Request(name=SESSION, log=str(tmp_path), profile="snapshot"), late)
+
+    assert [seq_of(line) for line in screen.printed.splitlines()] == [1, 2, 3, 4, 5, 6]
+    assert "› you\n  Go\n".encode() in late.printed  # from the base that pruning left
 
 
 async def test_filters_hold_for_what_is_followed(tmp_path: Path) -> None:
