@@ -140,27 +140,3 @@ async def test_the_power_fails(durability: str, journal: str, tmp_path: Path) ->
             shutil.rmtree(after)
     assert len(told.spans) == 54
     assert (lost > 0) is (durability == "normal")
-
-
-FAILING = """
-import json, sys, anyio
-from pathlib import Path
-from eventlog import Event, LogUnavailable, SessionId, SqliteStore
-
-async def main(path):
-    acked, refused = [], []
-    async with SqliteStore.open(Path(path)) as store:
-        async def append(session):
-            for number in range(10):
-                try:
-                    span = await store.append(SessionId(session), [Event.of("x")])
-                    acked.append((session, span.first))
-                except LogUnavailable as error:
-                    refused.append(error.reason)
-        async with anyio.create_task_group() as tasks:
-            for session in "abcd":
-                tasks.start_soon(append, session)
-    print(json.dumps([acked, refused]))
-
-anyio.run(main, sys.argv[1])
-"""
