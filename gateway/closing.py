@@ -6,9 +6,10 @@ Above this module: the agent host at an agent's end, `serve` when it opens a log
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Protocol, TypeVar
 
-from eventlog import START, Event, EventSource, Log, SessionId
+from eventlog import START, Envelope, Event, EventSource, Log, Seq, SessionId, parse, seq_of
 from gateway.state import SessionState
 
 IMPORTED: Final = "imp-"
@@ -30,16 +31,47 @@ def closing_events(state: SessionState, *, reason: str, error: dict[str, Any]) -
     ]
 
 
+class Folded(Protocol):
+    """A small fold of a session, which reads few of its lines."""
+
+    seq: Seq
+
+    def wants(self, text: bytes) -> bool:
+        """Whether a line has to be read."""
+        ...
+
+    def apply(self, envelopes: Iterable[Envelope], lines: Sequence[bytes]) -> None:
+        """Take a run of *lines*, of which *envelopes* are those that are wanted."""
+        ...
+
+
+State = TypeVar("State", bound=Folded)
+
+
 async def catch_up(
-    source: EventSource, session_id: SessionId, state: SessionState, *, until: int | None = None
-) -> SessionState:
-    """Fold into *state* what the log holds beyond it, up to *until* or the head."""
+    source: EventSource, session_id: SessionId, state: State, *, until: int | None = None
+) -> State:
+    """Fold into *state* what the log holds beyond it, up to *until* or the head.
+
+    What is not wanted is neither parsed, nor are its large strings fetched.
+    """
     while True:
         limit = 4096 if until is None else min(4096, until - state.seq)
-        page = await source.read(session_id, after=state.seq, limit=limit, limit_bytes=1 << 20)
-        state.apply(page.envelopes())
-        if page.next >= (page.head if until is None else until) or not page.body:
+        page = await source.read(
+            session_id, after=state.seq, limit=limit, limit_bytes=1 << 20, by_reference=True
+        )
+        if lines := page.lines:
+            wanted = [await _whole(source, session_id, text) for text in lines if state.wants(text)]
+            state.apply(map(parse, wanted), lines)
+        if page.next >= (page.head if until is None else until) or not lines:
             return state
+
+
+async def _whole(source: EventSource, session_id: SessionId, text: bytes) -> bytes:
+    """Return a line with its large strings in it."""
+    if b'"$blob"' not in text:
+        return text
+    return (await source.read(session_id, after=seq_of(text) - 1, limit=1)).lines[0]
 
 
 async def recover(log: Log) -> list[SessionId]:

@@ -5,11 +5,12 @@ Above this module: `state`, of which it is a part. Below it: `eventlog`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from eventlog import Envelope
+from eventlog import START, Envelope, Seq, seq_of
+from gateway.heads import lines_of, ts_of
 
 Json = dict[str, Any]
 
@@ -19,8 +20,9 @@ PREVIEW: Final = 200
 
 @dataclass(slots=True)
 class Overview:
-    """Folded event by event. Times in µs."""
+    """Folded up to *seq*. Times in µs."""
 
+    seq: Seq = START
     began: int = 0
     latest: int = 0
     messages: int = 0
@@ -30,12 +32,18 @@ class Overview:
     title: str = ""
     _speaking: bool = False
 
-    def see(self, envelope: Envelope) -> None:
-        """Take one event."""
-        self.began = self.began or envelope["ts"]
-        self.latest = envelope["ts"]
-        if step := _STEPS.get(envelope["type"]):
-            step(self, envelope["payload"])
+    def wants(self, text: bytes) -> bool:
+        """Whether a line of the log changes anything here but the time."""
+        return _WANTED.match(text) is not None
+
+    def apply(self, envelopes: Iterable[Envelope], lines: Sequence[bytes]) -> None:
+        """Fold *envelopes*, those of *lines* that are wanted; what stands up to `seq` is ignored."""
+        self.began = self.began or ts_of(lines[0])
+        for envelope in envelopes:
+            if envelope["seq"] > self.seq:
+                _STEPS[envelope["type"]](self, envelope["payload"])
+        if (last := seq_of(lines[-1])) > self.seq:
+            self.seq, self.latest = last, ts_of(lines[-1])
 
     def row(self) -> None:
         """Count a row that is no answer."""
@@ -110,3 +118,5 @@ _STEPS: Final[Mapping[str, Callable[[Overview, Json], None]]] = {
     "tool.start": lambda overview, _: overview.row(),
     "message.complete": _completed,
 }
+
+_WANTED: Final = lines_of(_STEPS)

@@ -25,6 +25,7 @@ from gateway.background import background
 from gateway.closing import IMPORTED, catch_up
 from gateway.errors import CannotStart, Code, PeerGone, RpcError
 from gateway.live import AgentSpec, LiveSession
+from gateway.overview import Overview
 from gateway.questions import Questions
 from gateway.state import SessionState
 
@@ -85,6 +86,10 @@ class Sessions:
             if oldest and oldest != session_id:
                 del self._states[oldest]
         return await catch_up(self._log, session_id, state)
+
+    async def overview(self, session_id: SessionId) -> Overview:
+        """Return what a list shows of a session, as of the log's head."""
+        return await catch_up(self._log, session_id, (await self.state(session_id)).overview)
 
     async def state_at(self, session_id: SessionId, seq: int) -> SessionState:
         """Return what was open in a session at *seq*."""

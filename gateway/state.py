@@ -8,11 +8,12 @@ is closed leaves nothing behind but the receipts of prompts that carry a `ref` (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from eventlog import START, Envelope, Seq
+from eventlog import START, Envelope, Seq, seq_of
+from gateway.heads import lines_of
 from gateway.overview import Overview
 
 Json = dict[str, Any]
@@ -80,6 +81,7 @@ class SessionState:
     """The id by which the agent last knew this session (`session.alias`)."""
     closed: bool = False
     overview: Overview = field(default_factory=Overview)
+    """What a list shows. It is folded by itself, when a list is asked for."""
 
     @property
     def process_is_ours(self) -> bool:
@@ -96,14 +98,16 @@ class SessionState:
         """Whether anything would stay open for ever if nobody went on with this session."""
         return bool(self.prompts or self.requests)
 
-    def apply(self, envelopes: Iterable[Envelope]) -> None:
-        """Fold what comes after `seq`; what stands before it is ignored."""
+    def wants(self, text: bytes) -> bool:
+        """Whether a line of the log changes anything here: few do, and only those are parsed."""
+        return _WANTED.match(text) is not None
+
+    def apply(self, envelopes: Iterable[Envelope], lines: Sequence[bytes]) -> None:
+        """Fold *envelopes*, those of *lines* that are wanted; what stands up to `seq` is ignored."""
         for envelope in envelopes:
             if envelope["seq"] > self.seq:
-                self.seq = envelope["seq"]
-                self.overview.see(envelope)
-                if step := _STEPS.get(envelope["type"]):
-                    step(self, envelope["seq"], envelope["payload"])
+                _STEPS[envelope["type"]](self, envelope["seq"], envelope["payload"])
+        self.seq = max(self.seq, seq_of(lines[-1]))
 
 
 Step = Callable[[SessionState, Seq, Json], None]
@@ -217,3 +221,5 @@ _STEPS: Final[Mapping[str, Step]] = {
     "request.cancel": _request_ended,
     "request.locked": _request_locked,
 }
+
+_WANTED: Final = lines_of(_STEPS)

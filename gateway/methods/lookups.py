@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import anyio.to_thread
 
-from eventlog import Event, SessionRow
+from eventlog import Event, SessionId, SessionRow
 from gateway.contracts import (
     SessionActiveList,
     SessionEventsStats,
@@ -23,7 +23,6 @@ from gateway.contracts import (
 from gateway.errors import Code, RpcError
 from gateway.hermes_view import rows_of, usage_of
 from gateway.methods.call import Call
-from gateway.state import SessionState
 
 NO_LIMIT: Final = 2**53 - 1
 """What stands for no limit where Hermes has one."""
@@ -33,7 +32,7 @@ async def active_list(call: Call, params: SessionActiveList) -> Any:
     """Return the live sessions, the one of the newest event first, with what each does (R075)."""
     current = params.current_session_id
     rows = [
-        _active(session_id, await call.sessions.state(session_id), current=session_id == current)
+        await _active(call, session_id, current=session_id == current)
         for session_id in tuple(call.sessions.live)
     ]
     return {"sessions": sorted(rows, key=lambda row: -row["last_active"])}
@@ -121,8 +120,9 @@ def source_of(row: SessionRow) -> str:
     return "unknown"
 
 
-def _active(session_id: str, state: SessionState, *, current: bool) -> dict[str, Any]:
-    known = state.overview
+async def _active(call: Call, session_id: SessionId, *, current: bool) -> dict[str, Any]:
+    state = await call.sessions.state(session_id)
+    known = await call.sessions.overview(session_id)
     return {
         "id": session_id,
         "session_key": session_id,

@@ -145,5 +145,5 @@ async def _live(call: Call, row: SessionRow) -> dict[str, Any]:
         return {"status": "dormant"}
     state = await call.sessions.state(row.id)
     status = "needs_input" if state.requests else "running" if state.running else "idle"
-    known = state.overview
+    known = await call.sessions.overview(row.id)
     return {"status": status, "message_count": known.messages, "preview": known.preview}
