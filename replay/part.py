@@ -43,7 +43,7 @@ class Taken:
     """A part of a session: what it says, its lines if wanted, how many entries are left out."""
 
     transcript: Transcript
-    lines: list[bytes] = field(default_factory=list)
+    lines: list[bytes] = field(default_factory=list, repr=False)
     omitted: int = 0
     cut: bool = False
     """There is more behind it."""

@@ -54,7 +54,7 @@ class Recording:
     """A session: its id and its lines, as the log has them, but with large strings in them."""
 
     id: SessionId
-    lines: Sequence[bytes]
+    lines: Sequence[bytes] = field(repr=False)
     begin: Transcript | None = None
     """What stood before the first of them, if that was pruned."""
 

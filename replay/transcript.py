@@ -126,8 +126,9 @@ class Transcript:
     usage: dict[str, Json] = field(default_factory=dict)
     status: Literal["idle", "running", "waiting", "closed"] = "idle"
     turns: tuple[Turn, ...] = ()
-    entries: tuple[AnyEntry, ...] = ()
-    terminals: tuple[Terminal, ...] = ()
+    entries: tuple[AnyEntry, ...] = field(default=(), repr=False)
+    """Not in its repr: event loops make one of every task's result, and drop it."""
+    terminals: tuple[Terminal, ...] = field(default=(), repr=False)
     ephemeral: dict[str, int] = field(default_factory=dict)
     """How many records of each type are not shown."""
     state: dict[str, Json] = field(default_factory=dict)
