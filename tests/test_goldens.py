@@ -78,10 +78,12 @@ GOLDENS = {
 
 
 def test_every_capture_has_a_golden(captures: Path) -> None:
-    """R123: a recording without a golden is one that nobody has read."""
+    """R122: as many goldens as recordings; one without the other is one that nobody has read."""
     found = {f"{path.parent.name}/{path.stem}" for path in captures.glob("*/*.jsonl")}
+    kept = {path.name for path in (Path(__file__).parent / "__snapshots__/test_goldens").iterdir()}
 
     assert set(GOLDENS.values()) == found
+    assert kept == {f"test_session[{name}].txt" for name in GOLDENS}
 
 
 @pytest.mark.parametrize("capture", GOLDENS.values(), ids=GOLDENS.keys())
