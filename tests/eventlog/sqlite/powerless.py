@@ -47,14 +47,17 @@ def built(folder: Path) -> Path:
 def under_shim(
     library: Path, script: str, folder: Path, *arguments: str, fail: str = ""
 ) -> tuple[subprocess.CompletedProcess[str], Path]:
-    """Run *script* with what it does to *folder* written down; return how it ended, and that."""
+    """Run *script* with what it does to *folder* written down; return how it ended, and that.
+
+    *fail* says which call fails, counted from when the script opens the file `begin`.
+    """
     trace = library.with_name(f"{folder.name}.trace")
     environment = {
         **os.environ,
         "LD_PRELOAD": str(library),
         "SHIM_FOLDER": str(folder),
         "SHIM_TRACE": str(trace),
-        **({"SHIM_FAIL": fail} if fail else {}),
+        **({"SHIM_FAIL": fail, "SHIM_BEGIN": "1"} if fail else {}),
     }
     done = subprocess.run(
         [sys.executable, "-c", script, folder, *arguments],

@@ -5,6 +5,7 @@
  * SHIM_TRACE   where to write it down: op, length of name, length of data, offset; name; data
  * SHIM_FAIL    CALL:NUMBER:ERRNO, e.g. fdatasync:3:5, that call on a database or WAL fails;
  *              CALL:-NUMBER:ERRNO that one and all that follow
+ * SHIM_BEGIN   if set, calls are counted from when the file `begin` is opened
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -29,6 +30,7 @@ static int trace = -1;
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static char failing[32];
 static long failing_at, failing_with, calls;
+static int counting = 1;
 
 struct head { char op; uint8_t name; uint16_t none; uint32_t size; int64_t offset; };
 
@@ -36,6 +38,7 @@ __attribute__((constructor)) static void begin(void) {
     const char *where = getenv("SHIM_FOLDER"), *to = getenv("SHIM_TRACE"), *fail = getenv("SHIM_FAIL");
     if (where) snprintf(folder, sizeof folder, "%s", where);
     if (to) trace = syscall(SYS_openat, AT_FDCWD, to, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (getenv("SHIM_BEGIN")) counting = 0;
     if (fail) sscanf(fail, "%31[^:]:%ld:%ld", failing, &failing_at, &failing_with);
 }
 
@@ -46,7 +49,7 @@ static void note(char op, const char *name, int64_t offset, const void *data, ui
 }
 
 static int fails(const char *call, const char *name) {
-    if (strcmp(call, failing) || strncmp(name, "events.db", 9)) return 0;
+    if (!counting || strcmp(call, failing) || strncmp(name, "events.db", 9)) return 0;
     if (strcmp(name, "events.db") && strcmp(name, "events.db-wal")) return 0;
     calls++;
     if (failing_at < 0 ? calls >= -failing_at : calls == failing_at) { errno = failing_with; return 1; }
@@ -58,8 +61,9 @@ static void learn(int fd, const char *path) {
     names[fd][0] = 0;
     size_t length = strlen(folder);
     if (strncmp(path, folder, length)) return;
+    if (!path[length]) strcpy(names[fd], ".");
     if (path[length] == '/') snprintf(names[fd], sizeof names[fd], "%s", path + length + 1);
-    else if (!path[length]) strcpy(names[fd], ".");
+    if (!strcmp(names[fd], "begin")) counting = 1;
 }
 
 static int opened(const char *path, int flags, int mode) {
