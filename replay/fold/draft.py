@@ -143,8 +143,10 @@ class Draft(Indexes):
         return f"e{self.seq}.{count}" if count else f"e{self.seq}"
 
     def seal(self) -> None:
-        """End the open text: more of its kind begins a new entry."""
-        self.tail = None
+        """End the open text, which is whole now: more of its kind begins a new entry."""
+        if self.tail is not None:
+            self.tail.settle()
+            self.tail = None
         if self.echo:
             self.settle_echo()
 
