@@ -38,6 +38,7 @@ def run(request: Request) -> int:
 
 
 def _done(request: Request) -> int:
+    request.refuse_contradictions()
     if request.follow:
         from replay.following import follow  # noqa: PLC0415 - starting is felt
 

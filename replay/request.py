@@ -63,6 +63,26 @@ class Request:
     wait: bool = False
     step: bool = False
 
+    def refuse_contradictions(self) -> None:
+        """Raise `WrongName` if two things were asked for of which only one could be done."""
+        asked = {
+            "--digest": self.digest,
+            "--grep": self.grep is not None,
+            "--stats": self.stats,
+            "--diff": self.diff is not None,
+            "--check": self.check is not None,
+            "--follow": self.follow,
+            "--step": self.step,
+        }
+        if len(several := [name for name, wanted in asked.items() if wanted]) > 1:
+            raise WrongName(" and ".join(several), "cannot be had at once")
+        if self.wait and not self.follow:
+            raise WrongName("--wait", "goes with --follow")
+        if self.json and not (self.stats or self.grep is not None or self.diff is not None):
+            raise WrongName("--json", "goes with --grep, --stats or --diff; -f json is a format")
+        if self.format == "jsonl" and self.selection().by_entry:
+            raise WrongName("-f jsonl", "is the log's own lines: points and turns cut it, no kinds")
+
     @property
     def named_output(self) -> Path | None:
         """The file whose suffix tells the format: that which is written, or compared with."""

@@ -193,3 +193,27 @@ def test_all_limits_are_said(ask: Run, tmp_path: Path) -> None:
     assert sum(line == "● agent" for line in lines) == 1001
     assert sum(line.startswith("✓ run     tool ") for line in lines) == 5000
     assert "5 000 tools" in ask(path, profile="compact")[1]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"grep": "x", "stats": True},
+        {"digest": True, "diff": "y"},
+        {"follow": True, "step": True},
+        {"wait": True},
+        {"json": True},
+        {"format": "jsonl", "only": "tool"},
+        {"lines": "x"},
+        {"lines": "1+"},
+        {"lines": "-1"},
+    ],
+)
+def test_what_cannot_be_had_at_once_is_refused(
+    ask: Run, file: Path, fields: dict[str, Any]
+) -> None:
+    """Cli: exit 2, in words; nothing that was asked for is quietly left undone."""
+    code, out, err = ask(file, **fields)
+
+    assert (code, out) == (USAGE, "")
+    assert "\n  try: " in err
