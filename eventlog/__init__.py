@@ -40,6 +40,8 @@ from eventlog.event import (
     seq_of,
     valid_session_id,
 )
+from eventlog.folding import Standing
+from eventlog.forking import fork
 from eventlog.importer import ImportReport, import_file
 from eventlog.location import log_location, open_log, open_reader
 from eventlog.memory import MemoryStore
@@ -127,6 +129,7 @@ __all__ = [
     "Span",
     "SqliteReader",
     "SqliteStore",
+    "Standing",
     "Unrecorded",
     "WrongExpectedVersion",
     "capture_of",
@@ -134,6 +137,7 @@ __all__ = [
     "event_of",
     "exits",
     "export_cassette",
+    "fork",
     "import_cassette",
     "import_file",
     "is_cassette",

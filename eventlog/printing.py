@@ -5,7 +5,7 @@ Above this module: `cli`. Below it: `event`, `store`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -23,6 +23,13 @@ def listed(rows: Sequence[SessionRow]) -> Iterator[str]:
     for row in rows:
         title = "" if row.title is None else f"  {printable(row.title)}"
         yield f"{row.id:<{keys}}  {row.head:>{heads}}  {when(row.updated)}{title}"
+
+
+def figures(found: Mapping[str, int]) -> Iterator[str]:
+    """Yield a line for each figure: its name, and the number."""
+    width = max(map(len, found), default=0)
+    for name, number in found.items():
+        yield f"{name.replace('_', ' '):<{width}}  {number:>14,}".replace(",", " ")
 
 
 def one_line(envelope: Envelope, text: bytes) -> str:

@@ -11,9 +11,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from eventlog import Checkpoint, Checkpoints, Seq, SessionId, codec
+from eventlog import Checkpoint, Checkpoints, LogReader, Seq, SessionId, Standing, codec
 from replay.dump import dump, load, load_base
 from replay.errors import ReplayError
+from replay.fold import Fold
 from replay.transcript import FOLD_VERSION, Transcript
 
 KIND: Final = "transcript"
@@ -31,6 +32,32 @@ async def opening(log: Checkpoints, session_id: SessionId, *, at: int | None = N
     if not found and (base := await log.base(session_id)):
         found = transcript_at(base)
     return replace(found or Transcript(), session=session_id)
+
+
+class Bases:
+    """Makes what pruning leaves (`hermes_log.fold`)."""
+
+    async def standing(self, log: LogReader, session_id: SessionId, seq: int) -> Standing:
+        """Return a session's base at *seq*, and whether it works or waits at its head."""
+        folding = Fold(await opening(log, session_id, at=seq))
+        await _advance(folding, log, session_id, seq)
+        base = state_of(folding.transcript())
+        await _advance(folding, log, session_id, None)
+        return Standing(base, open=folding.transcript().status in {"running", "waiting"})
+
+
+bases: Final = Bases()
+"""The one that is registered."""
+
+
+async def _advance(folding: Fold, log: LogReader, session_id: SessionId, to: int | None) -> None:
+    while to is None or folding.seq < to:
+        limit = 1024 if to is None else min(1024, to - folding.seq)
+        page = await log.read(session_id, after=folding.seq, limit=limit, limit_bytes=1 << 20)
+        for envelope in page.envelopes():
+            folding.apply(envelope)
+        if not page.body:
+            return
 
 
 def transcript_at(base: Checkpoint) -> Transcript | None:

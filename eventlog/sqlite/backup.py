@@ -23,22 +23,21 @@ _OWN: Final = "delete from meta where key in ('epoch', 'unsynced', 'lost', 'room
 """What is about this log's file, and not about its events."""
 
 
-async def duplicate(source: Path, target: Path) -> Path:
-    """Write the log at *source* to the file *target*, whole or not at all; return that file.
+async def duplicate(source: Path, file: Path) -> Path:
+    """Write the log at *source* to *file*, whole or not at all; return that file, in full.
 
     Raises:
-        LogUnavailable: there is no log at *source*, something at *target*, or no room.
+        LogUnavailable: there is no log at *source*, something at *file*, or no room.
         ForeignDatabase, NewerSchema: *source* is no log that this program knows.
-        LogBusy: a log at *target* is being written.
 
     """
-    return await anyio.to_thread.run_sync(_duplicate, source, target)
+    return await anyio.to_thread.run_sync(_duplicate, source, file)
 
 
 def _duplicate(source: Path, target: Path) -> Path:
-    origin, file = files.database(source), files.database(target)
+    origin, file = files.database(source), target.expanduser().resolve()
     with translated(origin), closing(schema.for_reading(origin)) as database:
-        if file.exists() and file.stat().st_size:
+        if file.exists():
             raise LogUnavailable(str(file), "there is something already; give another place")
         try:
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -17,7 +17,7 @@ from eventlog.blobs import Piece
 from eventlog.errors import ForeignDatabase, LogUnavailable
 from eventlog.event import START, Seq, SessionId, valid_session_id
 from eventlog.paging import put_back, within
-from eventlog.sqlite import catalogue, contents, files, keeping, schema
+from eventlog.sqlite import catalogue, contents, files, keeping, pruning, schema, statistics
 from eventlog.sqlite.batch import Batch, Run, Sealer
 from eventlog.sqlite.checksum import ALGORITHMS, Checksum
 from eventlog.sqlite.faults import translated
@@ -25,7 +25,7 @@ from eventlog.sqlite.files import database
 from eventlog.sqlite.incarnation import LAST
 from eventlog.sqlite.mark import marked
 from eventlog.sqlite.verification import Damage, damages
-from eventlog.store import Checkpoint, Page, SessionRow
+from eventlog.store import Checkpoint, Page, Prunable, SessionRow
 
 _POLL: Final = 0.05
 """Seconds between two looks at whether another process has committed (S-4)."""
@@ -193,6 +193,18 @@ class SqliteReader:
         """Return every session that *name* is the id or an alias of, the id first."""
         with translated(self._path):
             return await catalogue.resolve(self._reader, name)
+
+    async def prunable(
+        self, session_id: SessionId, *, to: int | None = None, before: int | None = None
+    ) -> Prunable:
+        """Return how far a session can be pruned; the time of a batch is its last event's."""
+        with translated(self._path):
+            return await pruning.prunable(self._reader, valid_session_id(session_id), to, before)
+
+    async def figures(self) -> dict[str, int]:
+        """Return how much there is of what: counts, and bytes."""
+        with translated(self._path):
+            return await statistics.figures(self._reader, self._path)
 
     async def verify(self, only: SessionId | None = None) -> AsyncGenerator[Damage, None]:
         """Read everything, or one session, and yield what is damaged or missing."""

@@ -28,7 +28,7 @@ from eventlog.sqlite.mark import Mark
 from eventlog.sqlite.reader import Opened, SqliteReader, identified
 from eventlog.sqlite.transaction import Transactions
 from eventlog.sqlite.writer import Writer
-from eventlog.store import Checkpoint, Prunable, SessionRow, check_times
+from eventlog.store import Checkpoint, SessionRow, check_times
 
 _SETTLE = "update meta set value = coalesce((select max(id) from batch), 0) where key = 'settled'"
 
@@ -161,13 +161,6 @@ class SqliteStore(SqliteReader):
         await self._writer.work(lambda one: pruning.begin(one, self._checksum, base, named, meta))
         stream.head = stream.assigned = base.seq
         stream.listed = True
-
-    async def prunable(
-        self, session_id: SessionId, *, to: int | None = None, before: int | None = None
-    ) -> Prunable:
-        """Return how far a session can be pruned; the time of a batch is its last event's."""
-        with translated(self._path):
-            return await pruning.prunable(self._reader, valid_session_id(session_id), to, before)
 
     async def prune(self, session_id: SessionId, base: Checkpoint) -> None:
         """Remove a session's events up to *base*, which stays in their place."""

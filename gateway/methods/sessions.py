@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from eventlog import Event, SessionId, SessionRow
+from eventlog import Event, SessionId, SessionRow, fork
 from gateway.contracts import (
     SessionActivate,
     SessionBranch,
@@ -19,7 +19,7 @@ from gateway.contracts import (
     SessionResume,
 )
 from gateway.errors import Code, RpcError
-from gateway.forking import boundary, fork, seq_of_row
+from gateway.forking import boundary, seq_of_row
 from gateway.hermes_view import rows_of
 from gateway.methods.call import Call
 from gateway.methods.lookups import source_of
