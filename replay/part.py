@@ -47,6 +47,8 @@ class Taken:
     omitted: int = 0
     cut: bool = False
     """There is more behind it."""
+    told: bool = True
+    """It says something by itself, without what is only counted."""
 
 
 class Taking:
@@ -93,12 +95,13 @@ class Taking:
 
         """
         whole = self._fold.transcript()
+        told = bool(whole.entries)
         if self._part.records:
-            return self._recorded(whole)
+            return self._recorded(whole, told=told)
         if self._part.counted:
             whole = _with(whole, self._beside)
         shown, omitted = select(whole, self._part.wanted)
-        return Taken(shown, self._span(whole), omitted, self._cut)
+        return Taken(shown, self._span(whole), omitted, self._cut, told)
 
     def _is_beyond(self, envelope: Envelope, start: int) -> bool:
         if self._until is not None:
@@ -115,14 +118,15 @@ class Taking:
             max(0, first - begin) : None if last is None else max(0, last + 1 - begin)
         ]
 
-    def _recorded(self, whole: Transcript) -> Taken:
+    def _recorded(self, whole: Transcript, *, told: bool) -> Taken:
         first, last = span_of(whole, self._part.wanted)
-        shown = tuple(
+        shown = [
             entry
             for entry in self._beside
             if first <= entry.first <= (entry.first if last is None else last)
-        )
-        return Taken(replace(whole, entries=shown, turns=(), ephemeral={}), self._lines)
+        ]
+        listed = _with(replace(whole, entries=(), state={}), shown)
+        return Taken(listed, self._lines, cut=self._cut, told=told)
 
 
 def take(

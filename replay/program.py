@@ -15,12 +15,12 @@ import anyio
 from replay.answers import Answer, checked, difference, found, numbers, one_of
 from replay.digest import digest
 from replay.entries import Gap
-from replay.errors import WrongName
+from replay.errors import NoSuchPoint, WrongName
 from replay.exits import DAMAGED, DONE, complain, ending
 from replay.formats import LINES, format_name, format_named, refuse_to_redact
-from replay.part import Taken, take
+from replay.part import Part, Taken, take
 from replay.reading import take_log
-from replay.recordings import Flaw, holds_no_session
+from replay.recordings import Flaw, Recording, holds_no_session
 from replay.render.figures import counted
 from replay.render.options import SNAPSHOT
 from replay.request import Request
@@ -85,13 +85,26 @@ def _found(request: Request, *, lines: bool) -> _Found:
             raise WrongName(request.name, what)
         return _Found([anyio.run(partial(take_log, request.name, part, log=request.log))], ())
     held = read_file(request.name, request.pick)
-    taken = [take(one.id, one.lines, part) for one in held.sessions]
-    shown = [
-        one
-        for one in taken
-        if one.transcript.entries or not holds_no_session(one.transcript.session)
-    ]
+    taken = _taken(held.sessions, part)
+    shown = [one for one in taken if one.told or not holds_no_session(one.transcript.session)]
     return _Found(shown or taken, held.flaws)  # what has no session is shown if it was named
+
+
+def _taken(recordings: Sequence[Recording], part: Part) -> list[Taken]:
+    """Take the part of each session that has such a part; at least one has to."""
+    taken: list[Taken] = []
+    missing: dict[str, NoSuchPoint] = {}
+    for recording in recordings:
+        try:
+            taken.append(take(recording.id, recording.lines, part))
+        except NoSuchPoint as error:
+            missing[recording.id] = error
+    if not taken:
+        raise next(iter(missing.values()))
+    complain(
+        *(f"hermes-replay: {why}" for id_, why in missing.items() if not holds_no_session(id_))
+    )
+    return taken
 
 
 # -- what is asked -------------------------------------------------------------------------------

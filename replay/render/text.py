@@ -128,7 +128,8 @@ def _page(scene: Scene) -> Iterator[Passage]:
 def passage_of(shown: Shown | Run, scene: Scene) -> Passage:
     """Return the lines of an entry, of a turn's rule, or of a run of tools."""
     if isinstance(shown, Turn):
-        return turn_rule(shown, scene)
+        records = scene.layout.options.profile.records
+        return Passage([]) if records else turn_rule(shown, scene)
     if isinstance(shown, Sequence):
         return run_passage(shown, scene)
     return _numbered(shown, scene)

@@ -101,6 +101,7 @@ def test_a_timeline_has_a_line_for_each_record(captures: Path) -> None:
     taken = take("s", lines, Part(records=True))
     text = render_text(taken.transcript, TextOptions(profile=TIMELINE))
     rows = text.splitlines()[4:]
+    assert "2 turns · 150 events" in text
 
     assert [int(row[:6]) for row in rows] == list(range(1, len(lines) + 1))
     assert {row[8:17].strip()[0] for row in rows} == {"+"}

@@ -258,3 +258,29 @@ def test_what_has_no_session_is_shown_if_asked_for(captures: Path, capsysbinary:
 
     assert len(all_[1].split()) == 1
     assert picked[:2] == (DONE, "~ nothing recorded\n")
+
+
+@pytest.mark.parametrize("fields", [{"all": True}, {"verbose": True}, {"profile": "timeline"}])
+def test_what_is_only_counted_makes_no_session(
+    captures: Path, capsysbinary: Capture, fields: dict[str, Any]
+) -> None:
+    """Cli: what an import kept of no session stays out, however much of one is shown."""
+    code, out, _ = _run(capsysbinary, name=str(captures / "hermes/04_todo_plan.jsonl"), **fields)
+
+    assert code == DONE
+    assert out.startswith("imp-718c3d049007-1 ")
+    assert "session 1 of" not in out
+
+
+def test_a_turn_is_taken_of_each_session_that_has_it(captures: Path, capsysbinary: Capture) -> None:
+    """Cli: `--turn 2` of a file with several sessions: those without it are named; none has 9."""
+    file = str(captures / "acp/claude049-load.jsonl")
+    code, out, err = _run(capsysbinary, name=file, turn=2, profile="snapshot")
+    until = _run(capsysbinary, name=file, until="turn:2", profile="snapshot")
+
+    assert (code, until[0]) == (DONE, DONE)
+    assert out.startswith("── turn 2 ──")
+    assert err == "hermes-replay: turn 2: imp-21e51c3af777-2 has 0 turns\n"
+    assert _run(capsysbinary, name=file, turn=9)[0] == USAGE
+    plan = str(captures / "hermes/04_todo_plan.jsonl")
+    assert _run(capsysbinary, name=plan, turn=1)[::2] == (DONE, "")
