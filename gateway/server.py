@@ -5,6 +5,7 @@ Above this module: `serve` and its transports. Below it: methods, contracts, a p
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.metadata import version
 from itertools import count
 from typing import Any, Final
@@ -17,6 +18,7 @@ from gateway.contracts import read_params
 from gateway.errors import Code, PeerGone, RpcError
 from gateway.jsonrpc import Raw
 from gateway.methods import METHODS, Call, Gateway
+from gateway.outbox import Outbox
 from gateway.peer import Call as Frame
 from gateway.peer import Peer
 from gateway.transports import Transport
@@ -34,10 +36,11 @@ FLUSH: Final = 2.0
 
 
 class Server:
-    """Answers every client of one gateway."""
+    """Answers every client of one gateway, each through an outbox of its own."""
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, gateway: Gateway, *, outbox: Callable[[], Outbox] = Outbox) -> None:
         self._gateway = gateway
+        self._outbox = outbox
         self._names = count(1)
         self._ready = {
             "skin": {},
@@ -64,7 +67,7 @@ class Server:
             async def hear(frame: Frame) -> Any:
                 return await turns.take(frame.method, lambda: answer(call, frame))
 
-            client.peer = Peer(transport, hear, stray=client.answered)
+            client.peer = Peer(transport, hear, stray=client.answered, outbox=self._outbox())
             turns = Turns(client.peer.quiet)
             await client.peer.notify("event", {"type": "gateway.ready", "payload": self._ready})
             gateway.clients.add(client)
