@@ -9,9 +9,11 @@ lines, and a whole page becomes an array by one split and one join.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import accumulate, takewhile
 from typing import Final
 
-from eventlog import SessionId, codec, on_the_wire
+from eventlog import Page, SessionId, codec, on_the_wire, seq_of
 
 _HEAD: Final = b'{"jsonrpc":"2.0","method":"event","params":'
 
@@ -26,8 +28,22 @@ def event_array(session_id: SessionId, body: bytes, *, blobs: bool, compact: boo
         body = b"\n".join(_restored(body.split(b"\n")))
     if compact or not body:
         return b"[" + body.replace(b"\n", b",") + b"]"
-    head = b'{"session_id":%b,' % codec.dumps(session_id)
+    head = _named(session_id)
     return b"[" + head + (b"," + head).join(body[1:].split(b"\n{")) + b"]"
+
+
+def fitting(session_id: SessionId, page: Page, room: int) -> Page:
+    """Return as much of *page* as stays within *room* bytes when every event names its session.
+
+    One event stays, whatever its size.
+    """
+    each = len(_named(session_id))
+    if len(page.body) + each * (page.body.count(b"\n") + 1) <= room:
+        return page
+    lines = page.lines
+    sizes = accumulate(len(text) + each for text in lines)
+    kept = lines[: max(1, sum(1 for _ in takewhile(room.__ge__, sizes)))]
+    return replace(page, next=seq_of(kept[-1]), body=b"\n".join(kept))
 
 
 def event_frames(session_id: SessionId, lines: Iterable[bytes], *, blobs: bool) -> Iterator[bytes]:
@@ -40,6 +56,10 @@ def event_frame(session_id: SessionId, text: bytes, *, blobs: bool) -> bytes:
     """Return the notification for one line."""
     (frame,) = event_frames(session_id, [text], blobs=blobs)
     return frame
+
+
+def _named(session_id: SessionId) -> bytes:
+    return b'{"session_id":%b,' % codec.dumps(session_id)
 
 
 def _restored(lines: Iterable[bytes]) -> Iterator[bytes]:

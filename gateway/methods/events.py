@@ -20,7 +20,7 @@ from gateway.jsonrpc import Raw
 from gateway.methods.call import Call
 from gateway.peer import Answer
 from gateway.transcripts import transcript_page
-from gateway.wire import event_array
+from gateway.wire import event_array, fitting
 
 WHOLE: Final = 4 << 20
 """Bytes of events that an answer without paging may hold: what Hermes's ring does (P-15)."""
@@ -46,6 +46,8 @@ async def since(call: Call, params: SessionEventsSince) -> Raw:
         limit_bytes=min(asked or PAGE, PAGE) if paged else WHOLE,
         by_reference=call.client.by_reference(view),
     )
+    if paged and page.body and not call.client.can.compact:
+        page = fitting(session_id, page, PAGE)
     lost = _lost(page, after, params.replay_epoch, call.log.epoch)
     if lost or (not paged and page.next < page.head):
         page = _nothing(page, after)

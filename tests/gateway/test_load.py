@@ -174,7 +174,18 @@ async def test_long_session_in_small_frames(tmp_path: Path, size: int) -> None:
             assert await as_a_stream(url) == head
 
 
-async def by_pages(url: str) -> int:
+async def test_pages_of_many_small_events(tmp_path: Path) -> None:
+    """P-3, P-15, R147: a page of thousands of small events, each with a long name, is no larger."""
+    async with gateway_on(tmp_path, {}) as gateway:
+        name = SessionId("s-" + "n" * 120)
+        for _ in range(10):
+            await gateway.log.append(name, [Event.of("message.delta", {"text": "word"})] * 2_000)
+        welcome = partial(Server(gateway).converse, asks=False)
+        async with serve_websocket("127.0.0.1", 0, TOKEN, welcome) as address:
+            assert await by_pages(f"{address.url}?token={TOKEN.reveal()}", name) == 20_000
+
+
+async def by_pages(url: str, session_id: SessionId = SESSION) -> int:
     """Catch up with `since`; return the last event, when none was missing."""
     last, more = 0, True
     async with connect(url, max_size=FRAME, compression=None) as line:
@@ -182,7 +193,7 @@ async def by_pages(url: str) -> int:
         await line.send(dump(Request(1, "client.capabilities", {"acp_updates": True})).decode())
         await line.recv()
         while more:
-            params = {"session_id": SESSION, "last_seen": last, "limit_bytes": FRAME}
+            params = {"session_id": session_id, "last_seen": last, "limit_bytes": FRAME}
             await line.send(dump(Request(2, "session.events.since", params)).decode())
             answer = await line.recv(decode=False)
             for number in re.findall(rb'"seq":(\d+),"ts"', answer):
