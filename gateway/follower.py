@@ -16,7 +16,7 @@ from typing import Any
 import anyio
 
 from eventlog import START, Envelope, Seq, SessionId
-from replay import EMPTY, Fold, Transcript, load
+from replay import Fold, Transcript, load
 
 Seen = Callable[[Envelope, bool], None]
 """Hears every event once, in order; the second argument is whether it is live (R008, R020)."""
@@ -51,7 +51,7 @@ class Follower:
         self.resets = 0
         """How often the client had to start from a snapshot."""
         self._seen = seen
-        self._fold = Fold(EMPTY)
+        self._fold = Fold(Transcript(session=session_id))
         self._changed = anyio.Event()
 
     @property
