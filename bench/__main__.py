@@ -1,29 +1,76 @@
-"""`python -m bench NAME`: run one benchmark and print its table; exit 1 if it missed a goal."""
+"""`python -m bench [NAME…]`: run benchmarks and print their tables; exit 1 if one missed a goal.
+
+With `--write` the tables and plots go to docs/bench/ too.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import anyio
 
-from bench import fold, group_commit, wire
-from bench.harness import measure, report
+from bench import (
+    batches,
+    durable,
+    fold,
+    group_commit,
+    growth,
+    keeping,
+    opening,
+    reading,
+    room,
+    soak,
+    wire,
+)
+from bench.harness import REPEATS, Contender, Goal, machine, measure, report
+from bench.plot import bars
 
-BENCHMARKS = {
+BENCHMARKS: dict[str, Callable[[], tuple[list[Contender], list[Goal]]]] = {
+    "batches": batches.contenders,
+    "durable": durable.contenders,
     "fold": fold.contenders,
     "group_commit": group_commit.contenders,
+    "opening": opening.contenders,
+    "room": room.contenders,
+    "growth": growth.contenders,
+    "keeping": keeping.contenders,
+    "reading": reading.contenders,
+    "soak": soak.contenders,
     "wire": wire.contenders,
 }
 
+FOLDER = Path(__file__).parent.parent / "docs" / "bench"
+
 
 def main(arguments: list[str]) -> int:
-    """Run the benchmark that is named."""
-    if len(arguments) != 1 or arguments[0] not in BENCHMARKS:
-        print(f"usage: python -m bench {{{'|'.join(BENCHMARKS)}}}", file=sys.stderr)
+    """Run the benchmarks that are named, or all."""
+    names = [name for name in arguments if name != "--write"]
+    if unknown := set(names) - BENCHMARKS.keys():
+        print(
+            f"{min(unknown)}: no such benchmark; there are {' '.join(BENCHMARKS)}", file=sys.stderr
+        )
         return 2
-    contenders, goals = BENCHMARKS[arguments[0]]()
-    anyio.run(measure, contenders)
-    return 0 if report(contenders, goals) else 1
+    print(machine())
+    met = True
+    for name in names or BENCHMARKS:
+        met &= _run(name, write="--write" in arguments)
+    return 0 if met else 1
+
+
+def _run(name: str, *, write: bool) -> bool:
+    contenders, goals = BENCHMARKS[name]()
+    anyio.run(measure, contenders, 1 if name == "soak" else REPEATS)
+    found = report(name, contenders, goals)
+    print(f"\n{name}", *found.lines, sep="\n")
+    if write:
+        FOLDER.mkdir(exist_ok=True)
+        text = f"# {name}\n\n{machine()}\n\n![{name}]({name}.svg)\n\n```\n"
+        lines = "\n".join(found.lines)
+        FOLDER.joinpath(f"{name}.md").write_text(f"{text}{lines}\n```\n", "utf-8")
+        FOLDER.joinpath(f"{name}.svg").write_text(bars(name, contenders), "utf-8")
+    return found.met
 
 
 if __name__ == "__main__":

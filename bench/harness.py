@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import os
 import platform
+import sqlite3
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median, quantiles
 from time import perf_counter
+
+from bench.peers.server import Absent
 
 REPEATS = 5
 LINE = b"x" * 300 + b"\n"
@@ -26,6 +29,8 @@ class Contender:
     name: str
     run: Callable[[Path], Awaitable[dict[str, float]]]
     figures: dict[str, list[float]] = field(default_factory=dict)
+    absent: str | None = None
+    """Why it was not measured."""
 
     def median(self, figure: str) -> float:
         """Return the median of what was measured."""
@@ -54,28 +59,63 @@ async def measure(contenders: Sequence[Contender], repeats: int = REPEATS) -> No
             with tempfile.TemporaryDirectory(
                 prefix="bench-", dir=os.environ.get("BENCH_DIR")
             ) as at:
-                for figure, value in (await contender.run(Path(at))).items():
-                    contender.figures.setdefault(figure, []).append(value)
+                await _measure(contender, Path(at))
 
 
-def report(contenders: Sequence[Contender], goals: Sequence[Goal]) -> bool:
-    """Print what was measured; whether all goals were met."""
-    print(f"machine: {os.cpu_count()} cores, {platform.system()}, Python {_python()}")
-    print(f"disk:    fdatasync of {len(LINE)} appended bytes takes {fdatasync_cost():.0f} µs (p50)")
+async def _measure(contender: Contender, folder: Path) -> None:
+    if contender.absent is None:
+        try:
+            found = await contender.run(folder)
+        except Absent as reason:
+            contender.absent = str(reason)
+        else:
+            for figure, value in found.items():
+                contender.figures.setdefault(figure, []).append(value)
+
+
+@dataclass(slots=True)
+class Report:
+    """What a benchmark found, in lines for people."""
+
+    name: str
+    lines: list[str] = field(default_factory=list)
+    met: bool = True
+    """Whether every goal was reached that could be measured."""
+
+
+def report(name: str, contenders: Sequence[Contender], goals: Sequence[Goal]) -> Report:
+    """Say what was measured, and which goals were reached."""
+    found = Report(name)
     width = max(len(contender.name) for contender in contenders)
     for contender in contenders:
+        if contender.absent is not None:
+            found.lines.append(f"{contender.name:<{width}}  skipped: {contender.absent}")
         for figure in contender.figures:
             value, spread = contender.median(figure), contender.spread(figure)
-            print(f"{contender.name:<{width}}  {value:>12,.0f} {figure}  (spread {spread:.0%})")
-    met = True
+            found.lines.append(
+                f"{contender.name:<{width}}  {value:>12,.{0 if value > 100 else 2}f} {figure}"
+                f"  (spread {spread:.0%})"
+            )
     for goal in goals:
-        ratio = goal.ratio()
+        try:
+            ratio = goal.ratio()
+        except (KeyError, ValueError):
+            found.lines.append(f"{goal.text}: not measured")
+            continue
         reached = goal.met is None or goal.met(ratio)
-        met &= reached
-        print(
-            f"{goal.text}: {ratio:.2f}{'' if goal.met is None else '  met' if reached else '  MISSED'}"
-        )
-    return met
+        found.met &= reached
+        word = "" if goal.met is None else "  met" if reached else "  MISSED"
+        found.lines.append(f"{goal.text}: {ratio:.2f}{word}")
+    return found
+
+
+def machine() -> str:
+    """Return on what all this is measured, in a line."""
+    return (
+        f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {_python()}, "
+        f"SQLite {sqlite3.sqlite_version}; fdatasync of {len(LINE)} appended bytes takes "
+        f"{fdatasync_cost():.0f} µs (p50)"
+    )
 
 
 def fdatasync_cost(times: int = 200) -> float:
