@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from eventlog import EventLogError, ForeignDatabase, InvalidSessionId
+from eventlog import BadCassette, EventLogError, ForeignDatabase, InvalidSessionId, Malformed
 from replay.errors import (
     AmbiguousName,
     CannotRedact,
@@ -43,6 +43,8 @@ _CODES: Final[Mapping[type[Exception], int]] = {
     NothingToReplay: NOT_FOUND,
     ForeignFile: DAMAGED,
     ForeignDatabase: DAMAGED,
+    BadCassette: DAMAGED,
+    Malformed: DAMAGED,
 }
 """Every other failure is that of the log, or of the file system: UNAVAILABLE."""
 
@@ -57,6 +59,8 @@ _ADVICE: Final[Mapping[type[Exception], str]] = {
     NothingToReplay: "record a session first, or take a file that holds one",
     ForeignFile: "hermes-replay reads cassettes, captures and lines of the log",
     ForeignDatabase: "--log names another log",
+    BadCassette: "hermes-replay reads cassettes, captures and lines of the log",
+    Malformed: "hermes-replay reads cassettes, captures and lines of the log",
 }
 _OF_LOG: Final = "--log, or HERMES_LOG, names another log"
 _OF_FILES: Final = "look at the path, its permissions, and the room on the disk"

@@ -170,8 +170,7 @@ def _question_answer(draft: Draft, update: Payload) -> None:
     said = update.get("response")
     row = draft.tools.get(tool_id)
     if row is None:
-        unknown(draft, "askuserquestion_response", update, "no such tool")
-        return
+        raise Misshapen("no such tool")
     tools.patch(draft, row, {"answer": _picked(said), "status": "completed"})
 
 

@@ -154,7 +154,8 @@ def test_a_damaged_file_is_shown_named_and_exit_4(
 
 
 @pytest.mark.parametrize(
-    ("content", "code"), [(b"", NOT_FOUND), (b"hello\nworld\n", DAMAGED), (b"\x00" * 4096, DAMAGED)]
+    ("content", "code"),
+    [(b"", NOT_FOUND), (b"hello\nworld\n", DAMAGED), (b"\x00" * 4096, DAMAGED)],
 )
 def test_files_without_a_session_have_their_codes(
     tmp_path: Path, capsysbinary: Capture, content: bytes, code: int
@@ -284,3 +285,14 @@ def test_a_turn_is_taken_of_each_session_that_has_it(captures: Path, capsysbinar
     assert _run(capsysbinary, name=file, turn=9)[0] == USAGE
     plan = str(captures / "hermes/04_todo_plan.jsonl")
     assert _run(capsysbinary, name=plan, turn=1)[::2] == (DONE, "")
+
+
+def test_a_capture_without_a_frame_is_damaged(tmp_path: Path, capsysbinary: Capture) -> None:
+    """Bad input: exit 4, and what could be given instead."""
+    path = tmp_path / "meta.jsonl"
+    path.write_bytes(b'{"t":0.0,"dir":"meta","note":"nothing"}\n')
+    code, out, err = _run(capsysbinary, name=str(path))
+
+    assert (code, out) == (DAMAGED, "")
+    assert "no line of it is a frame" in err
+    assert "reads cassettes, captures" in err
