@@ -22,7 +22,7 @@ from eventlog import exits
 from gateway.announcement import gateway_in
 from gateway.attach.screen import Screen
 from gateway.attach.visit import Visit, Wanted
-from gateway.auth import load_token
+from gateway.auth import FILE, VARIABLE, load_token
 from gateway.client import Backoff, client_of
 from gateway.errors import CannotConnect, Code, RpcError
 from gateway.options import fail, tell
@@ -57,6 +57,8 @@ async def attach(session: str | None, agent: str | None, url: str | None, home: 
     if url is None and gateway_in(home) is None:
         told = f"no gateway serves the log in {home}: start one with hermes-gateway serve, or give --url"
         fail(told, exits.FOUND)
+    if not (os.environ.get(VARIABLE) or (home / FILE).is_file()):
+        fail(f"no token: give it in {VARIABLE}, or the gateway's log with --log", exits.USAGE)
     logging.getLogger("gateway").addHandler(logging.NullHandler())  # the screen is the session's
     visit = Visit(Wanted(session, agent, str(Path.cwd())), color=_paints())
     async with (

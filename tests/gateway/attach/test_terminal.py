@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ import anyio
 import pytest
 
 from eventlog import open_reader
+from gateway.announcement import gateway_in
 from gateway.auth import VARIABLE
 from gateway.live import AgentSpec
 from replay import Fold, TextOptions, render_text
@@ -40,10 +41,11 @@ class Terminal:
     socket: str
     raw: Path
     """Every byte that the program wrote."""
+    environment: Mapping[str, str]
 
     async def tmux(self, *arguments: str) -> str:
         command = ("tmux", "-S", self.socket, *arguments)
-        return (await anyio.run_process(command, env=ENVIRONMENT)).stdout.decode()
+        return (await anyio.run_process(command, env=self.environment)).stdout.decode()
 
     async def type(self, *keys: str) -> None:
         await self.tmux("send-keys", *keys)
@@ -66,11 +68,13 @@ class Terminal:
 
 
 @asynccontextmanager
-async def terminal(log: Path, *arguments: str) -> AsyncGenerator[Terminal, None]:
+async def terminal(
+    log: Path, *arguments: str, environment: Mapping[str, str] = ENVIRONMENT
+) -> AsyncGenerator[Terminal, None]:
     """Run `attach` in a window of its own, behind a line that stands there already."""
     attach = join((sys.executable, "-m", "gateway", "attach", "--log", str(log), *arguments))
     with TemporaryDirectory(prefix="tmux-") as folder:  # a socket's name may not be long
-        window = Terminal(f"{folder}/s", Path(folder) / "raw")
+        window = Terminal(f"{folder}/s", Path(folder) / "raw", environment)
         size = ("-x", str(COLUMNS), "-y", str(ROWS))
         script = f"echo '$ attach'; read go; {attach}; echo left with $?; exec cat"
         await window.tmux("-f", "/dev/null", "new-session", "-d", *size, f"sh -c {join((script,))}")
@@ -201,6 +205,19 @@ async def test_nothing_of_an_agent_reaches_the_terminal(tmp_path: Path) -> None:
     assert b"\x1b]0;" not in raw
     assert b"\x1b[2J" not in raw
     assert "\u009b".encode() not in raw
+
+
+async def test_wrong_token(tmp_path: Path) -> None:
+    """P-7: whoever has another token is told so, and leaves."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "token").write_text("another")
+    async with gateway(tmp_path / "log", player(QUIET[0])):
+        url = gateway_in(tmp_path / "log")
+        assert url
+        environment = {key: value for key, value in ENVIRONMENT.items() if key != VARIABLE}
+        where = ("--url", url)
+        async with terminal(tmp_path / "elsewhere", *where, environment=environment) as window:
+            await window.shows("does not know this token", "left with 1")
 
 
 async def test_without_a_gateway(tmp_path: Path) -> None:
