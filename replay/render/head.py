@@ -71,11 +71,17 @@ def turn_facts(turn: Turn, scene: Scene) -> tuple[str | None, ...]:
 
 def foot(scene: Scene) -> Iterator[Passage]:
     """Yield what is not shown, if there is any such thing (render.md, rule 7)."""
-    layout, told = scene.layout, left_out(scene)
-    lines = layout.prose(f"{', '.join(told)} not shown", 0) if told else []
-    lines += layout.prose(unfinished(scene), 0)
+    layout = scene.layout
+    lines = [line for remark in remarks(scene) for line in layout.prose(remark, 0)]
     if lines:
         yield Passage([layout.rule(), *lines])
+
+
+def remarks(scene: Scene) -> list[str]:
+    """Return what is to be said below the last entry, whatever the format."""
+    told = left_out(scene)
+    hidden = f"{', '.join(told)} not shown" if told else ""
+    return [remark for remark in (hidden, unfinished(scene)) if remark]
 
 
 def unfinished(scene: Scene) -> str:

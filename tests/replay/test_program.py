@@ -296,3 +296,18 @@ def test_a_capture_without_a_frame_is_damaged(tmp_path: Path, capsysbinary: Capt
     assert (code, out) == (DAMAGED, "")
     assert "no line of it is a frame" in err
     assert "reads cassettes, captures" in err
+
+
+@pytest.mark.parametrize("format_", ["text", "markdown", "html", "cast"])
+def test_a_session_that_is_not_over_says_so_in_every_format(
+    log: Path, tmp_path: Path, capsysbinary: Capture, format_: str
+) -> None:
+    """R130: a log that ends within a turn; one that was cut there on purpose does not say it."""
+    lines = tmp_path / "open.jsonl"
+    run(Request(name="s-one", log=str(log), until="4", output=lines))
+    capsysbinary.readouterr()
+    _, whole, _ = _run(capsysbinary, name=str(lines), format=format_)
+    _, cut, _ = _run(capsysbinary, name="s-one", log=str(log), until="4", format=format_)
+
+    assert "session incomplete: last event seq 4" in whole
+    assert "session incomplete" not in cut

@@ -15,7 +15,7 @@ from typing import Final
 
 from replay.render.cards import Card, card_of
 from replay.render.clean import clean_line
-from replay.render.head import agent_name, left_out, totals, turn_facts
+from replay.render.head import agent_name, remarks, totals, turn_facts
 from replay.render.html.entry import Entries
 from replay.render.html.folding import Folded, folded
 from replay.render.html.icons import drawn, sprite
@@ -87,8 +87,8 @@ class _Session:
         turns = list(self._turns())
         cards = [card for _, cards in turns for card in cards]
         head = self._head(cards) if self._scene.layout.options.profile.head else []
-        told = left_out(self._scene)
-        foot = [element("footer", text(f"{', '.join(told)} not shown"))] if told else []
+        told = remarks(self._scene)
+        foot = [element("footer", text(" · ".join(told)))] if told else []
         empty = [] if turns else [element("p", text("nothing recorded"), class_="note")]
         return element("main", *head, *empty, *(self._turn(*turn) for turn in turns), *foot)
 

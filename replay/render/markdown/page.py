@@ -25,7 +25,7 @@ from replay.render.cards import (
 )
 from replay.render.clean import clean_line
 from replay.render.figures import grouped
-from replay.render.head import agent_name, left_out, totals, turn_facts
+from replay.render.head import agent_name, remarks, totals, turn_facts
 from replay.render.markdown.prose import escaped, fenced, harmless, html_text
 from replay.render.options import TextOptions
 from replay.render.order import in_order
@@ -64,9 +64,9 @@ class _Page:
                 yield f"## {self._facts(f'Turn {shown.n}', *turn_facts(shown, self._scene))}"
             else:
                 yield from self._card(card_of(shown, self._scene))
-        if told := left_out(self._scene):
+        if told := remarks(self._scene):
             yield "* * *"
-            yield f"{', '.join(told)} not shown"
+            yield from told
 
     def _head(self) -> Iterator[str]:
         transcript = self._scene.transcript
