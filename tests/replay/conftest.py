@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
 from eventlog import CassetteHeader, Event, Seq, SessionId, open_log, read_capture
+from replay.program import run
+from replay.request import Request
 
 Record = Callable[[str, Sequence[Event]], None]
 WriteCassette = Callable[..., Path]
+Run = Callable[..., tuple[int, str, str]]
 
 
 def conversation(title: str) -> list[Event]:
@@ -64,3 +68,15 @@ def cassette(tmp_path: Path, captures: Path) -> WriteCassette:
         return path
 
     return write
+
+
+@pytest.fixture
+def ask(capsysbinary: pytest.CaptureFixture[bytes]) -> Run:
+    """Return a function that runs a request: exit code, standard output, standard error."""
+
+    def asked(name: str | Path, **fields: Any) -> tuple[int, str, str]:
+        code = run(Request(name=str(name), **fields))
+        out, err = capsysbinary.readouterr()
+        return code, out.decode(), err.decode()
+
+    return asked

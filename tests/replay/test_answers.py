@@ -10,23 +10,8 @@ from typing import Any
 import pytest
 
 from replay.exits import DAMAGED, DONE, FOUND, USAGE
-from replay.program import run
-from replay.request import Request
 
-Capture = pytest.CaptureFixture[bytes]
 Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def ask(capsysbinary: Capture) -> Run:
-    """Return a function that runs a request: exit code, standard output, standard error."""
-
-    def asked(name: str | Path, **fields: Any) -> tuple[int, str, str]:
-        code = run(Request(name=str(name), **fields))
-        out, err = capsysbinary.readouterr()
-        return code, out.decode(), err.decode()
-
-    return asked
 
 
 @pytest.fixture

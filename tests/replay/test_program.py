@@ -261,32 +261,6 @@ def test_what_has_no_session_is_shown_if_asked_for(captures: Path, capsysbinary:
     assert picked[:2] == (DONE, "~ nothing recorded\n")
 
 
-@pytest.mark.parametrize("fields", [{"all": True}, {"verbose": True}, {"profile": "timeline"}])
-def test_what_is_only_counted_makes_no_session(
-    captures: Path, capsysbinary: Capture, fields: dict[str, Any]
-) -> None:
-    """Cli: what an import kept of no session stays out, however much of one is shown."""
-    code, out, _ = _run(capsysbinary, name=str(captures / "hermes/04_todo_plan.jsonl"), **fields)
-
-    assert code == DONE
-    assert out.startswith("imp-718c3d049007-1 ")
-    assert "session 1 of" not in out
-
-
-def test_a_turn_is_taken_of_each_session_that_has_it(captures: Path, capsysbinary: Capture) -> None:
-    """Cli: `--turn 2` of a file with several sessions: those without it are named; none has 9."""
-    file = str(captures / "acp/claude049-load.jsonl")
-    code, out, err = _run(capsysbinary, name=file, turn=2, profile="snapshot")
-    until = _run(capsysbinary, name=file, until="turn:2", profile="snapshot")
-
-    assert (code, until[0]) == (DONE, DONE)
-    assert out.startswith("── turn 2 ──")
-    assert err == "hermes-replay: turn 2: imp-21e51c3af777-2 has 0 turns\n"
-    assert _run(capsysbinary, name=file, turn=9)[0] == USAGE
-    plan = str(captures / "hermes/04_todo_plan.jsonl")
-    assert _run(capsysbinary, name=plan, turn=1)[::2] == (DONE, "")
-
-
 def test_a_capture_without_a_frame_is_damaged(tmp_path: Path, capsysbinary: Capture) -> None:
     """Bad input: exit 4, and what could be given instead."""
     path = tmp_path / "meta.jsonl"
@@ -296,18 +270,3 @@ def test_a_capture_without_a_frame_is_damaged(tmp_path: Path, capsysbinary: Capt
     assert (code, out) == (DAMAGED, "")
     assert "no line of it is a frame" in err
     assert "reads cassettes, captures" in err
-
-
-@pytest.mark.parametrize("format_", ["text", "markdown", "html", "cast"])
-def test_a_session_that_is_not_over_says_so_in_every_format(
-    log: Path, tmp_path: Path, capsysbinary: Capture, format_: str
-) -> None:
-    """R130: a log that ends within a turn; one that was cut there on purpose does not say it."""
-    lines = tmp_path / "open.jsonl"
-    run(Request(name="s-one", log=str(log), until="4", output=lines))
-    capsysbinary.readouterr()
-    _, whole, _ = _run(capsysbinary, name=str(lines), format=format_)
-    _, cut, _ = _run(capsysbinary, name="s-one", log=str(log), until="4", format=format_)
-
-    assert "session incomplete: last event seq 4" in whole
-    assert "session incomplete" not in cut
