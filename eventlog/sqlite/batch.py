@@ -68,6 +68,10 @@ class Sealer:
     key: str
     checksum: Checksum
 
+    def seal_one(self, seq: int, ts: int, text: bytes) -> Batch:
+        """Return a batch of one line."""
+        return Batch(seq, seq, ts, LINES, self.crc(seq, seq, ts, LINES, text), text)
+
     def seal(self, first: int, times: Sequence[int], lines: Sequence[bytes]) -> Iterator[Batch]:
         """Yield *lines*, the first of which has the number *first*, as batches."""
         for start, end, body in _bodies(lines):

@@ -5,10 +5,11 @@ Above this module: `writer`. Below it: `batch`, `heads`, `intake`, `transaction`
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, Final
 
 from eventlog import codec
@@ -22,12 +23,19 @@ from eventlog.sqlite.heads import Stream
 from eventlog.sqlite.intake import Pending
 from eventlog.sqlite.transaction import Statement
 
-_ROWS: Final = 1_000
+_ROWS: Final = 1_024
 """Rows in one statement; SQLite takes 32,766 values."""
+_FEW: Final = 16
+"""Up to so many rows a statement has any number of them, beyond it a power of two.
+
+There are few different statements so, and SQLite's preparing them costs as much as executing.
+"""
 
 _SESSION: Final = "insert into session(key, created) values"
 _BATCH: Final = "insert into batch(session, first, last, ts, codec, crc, body) values"
-_BATCH_ROW: Final = "((select id from session where key = ?),?,?,?,?,?,?)"
+_BATCH_ROW: Final = "(?,?,?,?,?,?,?)"
+_NEW_ROW: Final = "((select id from session where key = ?),?,?,?,?,?,?)"
+_ID: Final = "select id from session where key = ?"
 _BLOB: Final = "insert or ignore into blob(hash, size, body) values (?, ?, ?)"
 _BLOB_REF: Final = """
     insert into blob_ref(session, hash, last) select id, ?, ? from session where key = ?
@@ -89,7 +97,9 @@ class Commit:
     def statements(self, checksum: Checksum) -> Iterator[Statement]:
         """Yield what to execute: a single statement unless the list of sessions changes."""
         yield from self._new_sessions()
-        yield from _inserts(_BATCH, _BATCH_ROW, self._rows(checksum))
+        known = all(stream.row is not None for stream in self.drafts)
+        row = _BATCH_ROW if known else _NEW_ROW
+        yield from _inserts(_BATCH, row, list(self._rows(checksum, known=known)))
         for sql, change in _CHANGES.items():
             if rows := [row for stream, found in self.changes for row in change(stream, found)]:
                 yield Statement(sql, rows, many=True)
@@ -103,13 +113,24 @@ class Commit:
         new = [item for item in self.drafts.items() if not item[0].listed]
         for stream, _ in new:
             stream.listed = True  # whatever is formed from now on stands behind this commit
-        return _inserts(_SESSION, "(?,?)", ([stream.key, draft.times[0]] for stream, draft in new))
+        return _inserts(_SESSION, "(?,?)", [[stream.key, draft.times[0]] for stream, draft in new])
 
-    def _rows(self, checksum: Checksum) -> Iterator[Sequence[Any]]:
+    def _rows(self, checksum: Checksum, *, known: bool) -> Iterator[Sequence[Any]]:
         for stream, draft in self.drafts.items():
+            session = stream.row if known else stream.key
             sealer = Sealer(stream.key, checksum)
+            if len(draft.lines) == 1:
+                yield session, *sealer.seal_one(draft.start + 1, draft.times[0], draft.lines[0])
+                continue
             for batch in sealer.seal(draft.start + 1, draft.times, draft.lines):
-                yield (stream.key, *batch)
+                yield session, *batch
+
+    def identify(self, database: sqlite3.Connection) -> None:
+        """Learn the ids of sessions that are new; a later commit is cheaper by it."""
+        for stream in self.drafts:
+            if stream.row is None:
+                for (row,) in database.execute(_ID, (stream.key,)):
+                    stream.row = row
 
 
 def form(waiting: Iterable[Pending], now: int) -> Commit:
@@ -121,12 +142,16 @@ def form(waiting: Iterable[Pending], now: int) -> Commit:
     return commit
 
 
-def _inserts(head: str, row: str, rows: Iterator[Sequence[Any]]) -> Iterator[Statement]:
-    while part := list(islice(rows, _ROWS)):
-        yield Statement(_many(head, row, len(part)), list(chain.from_iterable(part)))
+def _inserts(head: str, row: str, rows: Sequence[Sequence[Any]]) -> Iterator[Statement]:
+    start = 0
+    while left := len(rows) - start:
+        count = left if left <= _FEW else min(_ROWS, 1 << left.bit_length() - 1)
+        part = rows[start : start + count]
+        yield Statement(_many(head, row, count), list(chain.from_iterable(part)))
+        start += count
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=96)
 def _many(head: str, row: str, count: int) -> str:
     return f"{head} {','.join([row] * count)}"
 

@@ -15,7 +15,7 @@ import anyio
 from eventlog.event import SessionId, valid_session_id
 
 _END: Final = """
-    select coalesce(
+    select id, coalesce(
         (select last from batch where session = session.id order by first desc limit 1), floor)
     from session where key = ?
 """
@@ -32,6 +32,8 @@ class Stream:
     """The last number that is durable."""
     assigned: int
     """The last number given out; beyond *head* only while commits run."""
+    row: int | None = None
+    """The id of its row; None while nobody has looked."""
     _grown: anyio.Event | None = None
 
     async def grow(self) -> None:
@@ -62,23 +64,24 @@ class Heads:
             InvalidSessionId: *key* has not the form of one; nothing was looked up (P-25).
 
         """
-        end = await self._end(valid_session_id(key))
-        fresh = Stream(key, end is not None, end or 0, end or 0)
+        row, end = await self._end(valid_session_id(key))
+        fresh = Stream(key, row is not None, end, end, row)
         return self._streams.setdefault(key, fresh)
 
     async def reload(self, streams: Iterable[Stream]) -> None:
         """Believe the disk again, after a commit that failed."""
         for stream in streams:
-            end = await self._end(stream.key)
-            stream.listed = end is not None
-            stream.head = stream.assigned = end or 0
+            stream.row, end = await self._end(stream.key)
+            stream.listed = stream.row is not None
+            stream.head = stream.assigned = end
 
     def wake_all(self) -> None:
         """Wake everyone who waits for any session."""
         for stream in self._streams.values():
             stream.wake()
 
-    async def _end(self, key: SessionId) -> int | None:
-        for (end,) in await self._database.execute_fetchall(_END, (key,)):
-            return int(end)
-        return None
+    async def _end(self, key: SessionId) -> tuple[int | None, int]:
+        """Return the id of a session's row, if it has one, and where it ends."""
+        for row, end in await self._database.execute_fetchall(_END, (key,)):
+            return row, end
+        return None, 0

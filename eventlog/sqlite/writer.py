@@ -13,6 +13,7 @@ from __future__ import annotations
 import sqlite3
 from asyncio import get_running_loop
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
@@ -30,7 +31,7 @@ from eventlog.sqlite.faults import meaning, refused, unsynced
 from eventlog.sqlite.heads import Heads, Stream
 from eventlog.sqlite.intake import Closed, Intake, Pending
 from eventlog.sqlite.schema import on_connection
-from eventlog.sqlite.transaction import Transactions, together
+from eventlog.sqlite.transaction import Statement, Transactions, together
 
 T = TypeVar("T")
 
@@ -179,9 +180,7 @@ class Writer:
         statements = list(commit.statements(self._checksum))
         self._unsettled.append(commit)
         try:
-            await on_connection(
-                self._database, lambda database: self._transactions.record(database, statements)
-            )
+            await on_connection(self._database, partial(self._record, commit, statements))
         except sqlite3.Error as error:
             self._note(error)
             self._broken.append((commit, error))
@@ -190,6 +189,13 @@ class Writer:
             _acknowledge(commit)
         self._unsettled.remove(commit)
         return None
+
+    def _record(
+        self, commit: Commit, statements: Sequence[Statement], database: sqlite3.Connection
+    ) -> None:
+        self._transactions.record(database, statements)
+        with suppress(sqlite3.Error):  # it is recorded, whatever a look at it says
+            commit.identify(database)
 
     async def _recover(self) -> None:
         """Fail what cannot be recorded, and commit the rest once more, before anything new."""

@@ -85,7 +85,7 @@ async def test_a_new_session_may_be_appended_to_at_once(tmp_path: Path) -> None:
             await anyio.wait_all_tasks_blocked()
             gate.open.set()
     assert outcomes == {"first": (1, 1), "second": (2, 1 + MAX_EVENTS)}
-    assert gate.pieces == [["begin", "insert", "insert", "select", "commit"], ["insert"]]
+    assert gate.pieces == [["begin", "insert", "insert", "select", "commit", "select"], ["insert"]]
 
 
 async def test_what_stands_on_a_failed_commit_fails_with_it(tmp_path: Path) -> None:
