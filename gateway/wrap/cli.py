@@ -76,6 +76,21 @@ def acp(
     _end_like(end)
 
 
+UpstreamOption = Annotated[
+    str | None,
+    typer.Option(
+        "--upstream",
+        metavar="URL",
+        help="The gateway's WebSocket, instead of a command. Its token is in the URL (?token=…)"
+        " or in HERMES_UPSTREAM_TOKEN.",
+    ),
+]
+AllowOrigin = Annotated[list[str] | None, typer.Option(help="A page's origin that may connect.")]
+AllowHost = Annotated[
+    list[str] | None, typer.Option(help="A name by which this host may be called.")
+]
+
+
 @app.command(
     epilog="Examples: hermes-gateway wrap hermes -- python -m tui_gateway.entry"
     "  |  hermes-gateway wrap hermes --listen 127.0.0.1:8765 --upstream ws://127.0.0.1:9119/api/ws"
@@ -85,14 +100,7 @@ def hermes(
         list[str] | None, typer.Argument(help="The gateway, behind --, if it speaks on stdio.")
     ] = None,
     log: LogOption = None,
-    upstream: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="The gateway's WebSocket, instead of a command. Its token is in the URL"
-            " (?token=…) or in HERMES_UPSTREAM_TOKEN.",
-        ),
-    ] = None,
+    upstream: UpstreamOption = None,
     listen: Annotated[
         str | None,
         typer.Option(metavar="HOST:PORT", help="Serve clients on a WebSocket. Else on stdio."),
@@ -103,12 +111,8 @@ def hermes(
     name: Annotated[
         str, typer.Option(help="What to call this gateway; its session ids are its own.")
     ] = "gateway",
-    allow_origin: Annotated[
-        list[str] | None, typer.Option(help="A page's origin that may connect.")
-    ] = None,
-    allow_host: Annotated[
-        list[str] | None, typer.Option(help="A name by which this host may be called.")
-    ] = None,
+    allow_origin: AllowOrigin = None,
+    allow_host: AllowHost = None,
 ) -> None:
     """Stand in front of a Hermes gateway, record it, and answer catching up from the log.
 
