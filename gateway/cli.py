@@ -15,7 +15,18 @@ import typer
 
 from eventlog import SessionId, exits, log_location, valid_session_id
 from gateway.live import AgentSpec
-from gateway.options import PROGRAM, LogOption, address, fail, log_to_stderr, run_to_end, tell
+from gateway.options import (
+    PROGRAM,
+    AllowHost,
+    AllowOrigin,
+    LogOption,
+    address,
+    fail,
+    home_of_log,
+    log_to_stderr,
+    run_to_end,
+    tell,
+)
 from gateway.wrap.cli import app as wrap
 
 if TYPE_CHECKING:
@@ -50,12 +61,8 @@ def serve(
         typer.Option(metavar="HOST:PORT", help="Where the WebSocket is. Port 0 takes a free one."),
     ] = None,
     stdio: Annotated[bool, typer.Option("--stdio", help="Serve one client on stdio, too.")] = False,
-    allow_origin: Annotated[
-        list[str] | None, typer.Option(help="A page's origin that may connect.")
-    ] = None,
-    allow_host: Annotated[
-        list[str] | None, typer.Option(help="A name by which this host may be called.")
-    ] = None,
+    allow_origin: AllowOrigin = None,
+    allow_host: AllowHost = None,
 ) -> None:
     """Host agents, record them, and serve clients on a WebSocket, on stdio, or both."""
     from gateway.announcement import announced
@@ -64,10 +71,7 @@ def serve(
     from gateway.serve import serve as run
 
     log_to_stderr()
-    with exits.ending(PROGRAM):
-        folder = log_location(log)
-    home = folder.parent if folder.suffix == ".db" else folder
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder, home = home_of_log(log)
     host, port = address(listen) if listen or not stdio else ("127.0.0.1", None)
     settings = Settings(
         log=folder,

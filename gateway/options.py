@@ -8,12 +8,13 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Annotated, Final, NoReturn, TypeVar
 
 import anyio
 import typer
 
-from eventlog import exits
+from eventlog import exits, log_location
 from gateway.errors import GatewayError
 
 PROGRAM: Final = "hermes-gateway"
@@ -22,6 +23,33 @@ Result = TypeVar("Result")
 LogOption = Annotated[
     str | None, typer.Option("--log", help="Folder of the log, or a .db file. Else HERMES_LOG.")
 ]
+
+
+UpstreamOption = Annotated[
+    str | None,
+    typer.Option(
+        "--upstream",
+        metavar="URL",
+        help="The gateway's WebSocket, instead of a command. Its token is in the URL (?token=…)"
+        " or in HERMES_UPSTREAM_TOKEN.",
+    ),
+]
+AllowOrigin = Annotated[
+    list[str] | None, typer.Option("--allow-origin", help="A page's origin that may connect.")
+]
+AllowHost = Annotated[
+    list[str] | None,
+    typer.Option("--allow-host", help="A name by which this host may be called."),
+]
+
+
+def home_of_log(option: str | None) -> tuple[Path, Path]:
+    """Return where the log is, and the folder beside it that keeps the token, made if need be."""
+    with exits.ending(PROGRAM):
+        where = log_location(option)
+    home = where.parent if where.suffix == ".db" else where
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return where, home
 
 
 def run_to_end(run: Callable[..., Awaitable[Result]], *arguments: object) -> Result:

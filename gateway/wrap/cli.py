@@ -14,7 +14,19 @@ import typer
 
 from eventlog import exits, log_location
 from gateway.errors import CannotStart
-from gateway.options import PROGRAM, LogOption, address, fail, log_to_stderr, run_to_end, tell
+from gateway.options import (
+    PROGRAM,
+    AllowHost,
+    AllowOrigin,
+    LogOption,
+    UpstreamOption,
+    address,
+    fail,
+    home_of_log,
+    log_to_stderr,
+    run_to_end,
+    tell,
+)
 
 if TYPE_CHECKING:
     from gateway.transports import Address, Exit
@@ -76,21 +88,6 @@ def acp(
     _end_like(end)
 
 
-UpstreamOption = Annotated[
-    str | None,
-    typer.Option(
-        "--upstream",
-        metavar="URL",
-        help="The gateway's WebSocket, instead of a command. Its token is in the URL (?token=…)"
-        " or in HERMES_UPSTREAM_TOKEN.",
-    ),
-]
-AllowOrigin = Annotated[list[str] | None, typer.Option(help="A page's origin that may connect.")]
-AllowHost = Annotated[
-    list[str] | None, typer.Option(help="A name by which this host may be called.")
-]
-
-
 @app.command(
     epilog="Examples: hermes-gateway wrap hermes -- python -m tui_gateway.entry"
     "  |  hermes-gateway wrap hermes --listen 127.0.0.1:8765 --upstream ws://127.0.0.1:9119/api/ws"
@@ -125,10 +122,7 @@ def hermes(
     if bool(command) == bool(upstream):
         fail("give either a COMMAND behind -- or --upstream URL", exits.USAGE)
     log_to_stderr()
-    with exits.ending(PROGRAM):
-        where = log_location(log)
-    home = where.parent if where.suffix == ".db" else where
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    where, home = home_of_log(log)
     host, port = address(listen) if listen else ("127.0.0.1", None)
     serving = Serving(
         dial=dial_socket(upstream) if upstream else dial_command(command or []),
