@@ -9,13 +9,12 @@ of its last, so that order and trigger hold. What is damaged is left alone.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from eventlog.sqlite.batch import LINES, PACKED, Batch, Sealer
 from eventlog.sqlite.checksum import Checksum
-from eventlog.sqlite.packing import packed
 
 TARGET: Final = 65_536
 """Bytes of lines in a batch from which on it is not made larger."""
@@ -52,9 +51,17 @@ def idle(database: sqlite3.Connection, before: int) -> list[tuple[int, str]]:
 
 
 def compact_some(
-    database: sqlite3.Connection, checksum: Checksum, session: tuple[int, str], after: int
+    database: sqlite3.Connection,
+    *,
+    checksum: Checksum,
+    session: tuple[int, str],
+    after: int,
+    pack: Callable[[bytes], bytes],
 ) -> int | None:
-    """Compact some batches that begin behind *after*; return where to go on, None at the end."""
+    """Compact some batches that begin behind *after*; return where to go on, None at the end.
+
+    *pack* makes lines smaller, or leaves them as they are.
+    """
     number, key = session
     sealer = Sealer(key, checksum)
     found = database.execute(_ROWS, (number, after, _AT_ONCE)).fetchall()
@@ -64,7 +71,7 @@ def compact_some(
     for run in _runs(rows):
         if run[-1] is rows[-1] and not ends and run[0] is not rows[0]:
             break  # more of it may follow
-        _merge(database, sealer, number, run)
+        _merge(database, sealer, number, run, pack=pack)
         done = run[-1].batch.first
     return None if ends else done
 
@@ -89,12 +96,19 @@ def _runs(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
         yield run
 
 
-def _merge(database: sqlite3.Connection, sealer: Sealer, session: int, run: list[_Row]) -> None:
+def _merge(
+    database: sqlite3.Connection,
+    sealer: Sealer,
+    session: int,
+    run: list[_Row],
+    *,
+    pack: Callable[[bytes], bytes],
+) -> None:
     first, last = run[0].batch, run[-1].batch
     if first.codec == PACKED and len(run) == 1:
         return
     text = b"\n".join(row.text for row in run if row.text is not None)
-    body = packed(text)
+    body = pack(text)
     codec, body = (PACKED, body) if len(body) < len(text) else (LINES, text)
     if run[0].text is None or (codec == LINES and len(run) == 1):
         return

@@ -111,7 +111,8 @@ def begin(
 
 def give_back(database: sqlite3.Connection) -> bool:
     """Give some free pages back to the file system; whether there are more."""
-    database.execute(f"pragma incremental_vacuum({_PAGES})").fetchall()
+    # it is stepped page by page, which `execute` does not do for what gives no columns
+    database.executescript(f"pragma incremental_vacuum({_PAGES})")
     (left,) = database.execute("pragma freelist_count").fetchone()
     if not left:  # the file is as short as it gets once the WAL is in it
         database.execute("pragma wal_checkpoint(passive)").fetchall()

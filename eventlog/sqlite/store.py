@@ -19,16 +19,17 @@ import anyio
 
 from eventlog import codec
 from eventlog.errors import LogUnavailable
-from eventlog.event import GATEWAY, Event, SessionId, Span, valid_session_id
+from eventlog.event import GATEWAY, Event, Seq, SessionId, Span, valid_session_id
 from eventlog.sqlite import catalogue, compaction, files, keeping, pruning, schema
 from eventlog.sqlite.faults import translated
 from eventlog.sqlite.heads import Heads, Stream
 from eventlog.sqlite.incarnation import Durability, Incarnation, begin, end, said
 from eventlog.sqlite.mark import Mark
+from eventlog.sqlite.packing import packed
 from eventlog.sqlite.reader import Opened, SqliteReader, identified
 from eventlog.sqlite.transaction import Transactions
 from eventlog.sqlite.writer import Writer
-from eventlog.store import Checkpoint, SessionRow, check_times
+from eventlog.store import Checkpoint, Page, SessionRow, check_times
 
 _SETTLE = "update meta set value = coalesce((select max(id) from batch), 0) where key = 'settled'"
 
@@ -136,6 +137,35 @@ class SqliteStore(SqliteReader):
             stream = await self._stream(session_id)
         return await self._writer.submit(stream, events, expected=expected, at=at)
 
+    async def _page(
+        self, session_id: SessionId, after: int, limit: int, limit_bytes: int | None
+    ) -> Page:
+        """Serve whoever follows from memory.
+
+        Whoever catches up lets two commits pass after each page, while there are some: a long
+        catch-up does not hold up recording (S-7).
+        """
+        stream = self._heads.known(session_id)
+        if stream is not None and stream.tail is not None:
+            lines = stream.tail.after(after, limit, limit_bytes)
+            if lines is not None:
+                await anyio.lowlevel.checkpoint()
+                floor, head, end = Seq(stream.floor), Seq(stream.head), Seq(after + len(lines))
+                return Page(self._epoch, floor, head, end, b"\n".join(lines))
+        page = await super()._page(session_id, after, limit, limit_bytes)
+        if after < page.next < page.head:
+            await self._writer.give_way()
+        return page
+
+    @property
+    def degraded(self) -> str | None:
+        """Why nothing can be recorded at present; None if it can (S-9)."""
+        return self._writer.condition.reason
+
+    async def turned(self, known: str | None) -> str | None:
+        """Return `degraded` once it is not *known* any more."""
+        return await self._writer.condition.turned(known)
+
     async def wait(self, session_id: SessionId, *, after: int) -> None:
         """Return once the session's head lies beyond *after*."""
         stream = self._heads.known(session_id) or await self._stream(session_id)
@@ -160,27 +190,35 @@ class SqliteStore(SqliteReader):
         named, meta = replace(row, id=session_id), codec.dumps(row.opened)
         await self._writer.work(lambda one: pruning.begin(one, self._checksum, base, named, meta))
         stream.head = stream.assigned = base.seq
+        stream.cut(base.seq)
         stream.listed = True
 
     async def prune(self, session_id: SessionId, base: Checkpoint) -> None:
         """Remove a session's events up to *base*, which stays in their place."""
         key = valid_session_id(session_id)
+        stream = await self._stream(key)
+        stream.tail = None
         await self._writer.work(lambda one: pruning.prune(one, self._checksum, key, base))
+        stream.cut(base.seq)
         await self._give_back()
 
     async def delete(self, session_id: SessionId) -> bool:
         """Remove everything of a session; return whether there was anything."""
         key = valid_session_id(session_id)
+        stream = await self._stream(key)
+        stream.tail = None
         found = await self._writer.work(lambda one: pruning.delete(one, key))
+        stream.cut(stream.head)
         await self._give_back()
         return found
 
-    async def compact(self, *, before: int) -> None:
+    async def compact(self, *, before: int, compress: bool = True) -> None:
         """Merge and compress the batches of sessions whose last event is older (S-11)."""
+        pack = packed if compress else bytes
         for session in await self._writer.work(lambda one: compaction.idle(one, before)):
             after: int | None = 0
             while after is not None:
-                some = partial(compaction.compact_some, session=session, after=after)
+                some = partial(compaction.compact_some, session=session, after=after, pack=pack)
                 after = await self._writer.work(partial(some, checksum=self._checksum))
         await self._give_back()
 
