@@ -24,7 +24,7 @@ HERMES: Final = json.loads(
 LATER: Final = {"message.start": {"input", "inputs", "inputs_complete"}}
 """Members that Hermes has gained since the version that its shapes are taken from."""
 
-KINDS: Final = {
+KINDS: Final[dict[str, type | tuple[type, ...]]] = {
     "string": str,
     "integer": int,
     "number": (int, float),

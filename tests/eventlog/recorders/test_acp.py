@@ -238,9 +238,7 @@ def test_a_cancel_is_recorded_with_who_cancelled() -> None:
     talk = opened()
     talk.send(prompt(2, "hi"))
     cancel: Json = {"method": "session/cancel", "params": {"sessionId": A}}
-    assert talk.send(cancel, Note({"by": "desktop"})) == [
-        ("turn.interrupted", {"by": "desktop"})
-    ]
+    assert talk.send(cancel, Note({"by": "desktop"})) == [("turn.interrupted", {"by": "desktop"})]
     assert talk.receive(chunk("late"))[0][0] == "acp.session_update"
 
 

@@ -101,7 +101,15 @@ def test_the_compiler_takes_it(tmp_path: Path) -> None:
     if installed.returncode:
         pytest.skip(f"typescript cannot be installed: {installed.stderr[-200:]}")
     compiler = tmp_path / "node_modules" / ".bin" / "tsc"
-    compile_ = [str(compiler), "--noEmit", "--strict", "--target", "es2020", "gateway.d.ts", "use.ts"]
+    compile_ = [
+        str(compiler),
+        "--noEmit",
+        "--strict",
+        "--target",
+        "es2020",
+        "gateway.d.ts",
+        "use.ts",
+    ]
     compiled = subprocess.run(
         compile_, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
     )
