@@ -61,7 +61,7 @@ class Run(NamedTuple):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Sealer:
     """Makes a session's batches, and knows a damaged one when it sees it."""
 

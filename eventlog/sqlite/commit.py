@@ -52,11 +52,6 @@ class Draft:
     times: list[int] = field(default_factory=list)
     lines: list[bytes] = field(default_factory=list)
 
-    @property
-    def end(self) -> int:
-        """Where it ends with them."""
-        return self.start + len(self.lines)
-
 
 @dataclass(slots=True)
 class Commit:

@@ -41,11 +41,16 @@ def name(error: sqlite3.Error) -> str:
 
 def meaning(error: sqlite3.Error, path: Path) -> EventLogError:
     """Return *error* as one of the package's own errors."""
-    code = name(error)
-    if code.startswith(_FOREIGN):
+    if name(error).startswith(_FOREIGN):
         return ForeignDatabase(str(path), str(error))
+    return LogUnavailable(str(path), reason(error))
+
+
+def reason(error: sqlite3.Error) -> str:
+    """Return *error* in words, with SQLite's name for it."""
+    code = name(error)
     known = next((text for key, text in _REASONS.items() if code.startswith(key)), None)
-    return LogUnavailable(str(path), f"{known or error} ({code})")
+    return f"{known or error} ({code})"
 
 
 @contextmanager

@@ -1,11 +1,11 @@
 """What is known in memory of the sessions in use: where each one ends (S-2).
 
-Above this module: `intake`, `writer`, `store`. Below it: the reading connection.
+Above this module: `intake`, `writer`, `store`. Below it: `tail`, the reading connection.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,9 +13,10 @@ import aiosqlite
 import anyio
 
 from eventlog.event import SessionId, valid_session_id
+from eventlog.sqlite.tail import Tail
 
 _END: Final = """
-    select id, coalesce(
+    select id, floor, coalesce(
         (select last from batch where session = session.id order by first desc limit 1), floor)
     from session where key = ?
 """
@@ -34,12 +35,30 @@ class Stream:
     """The last number given out; beyond *head* only while commits run."""
     row: int | None = None
     """The id of its row; None while nobody has looked."""
+    floor: int = 0
+    """Pruned up to and including this one."""
+    tail: Tail | None = None
     _grown: anyio.Event | None = None
 
     async def grow(self) -> None:
         """Wait until the next batch is durable, or the store closes."""
         self._grown = self._grown or anyio.Event()
         await self._grown.wait()
+
+    def extend(self, first: int, lines: Sequence[bytes]) -> None:
+        """Note that *lines* are durable, keep them for those who follow, and wake these."""
+        self.head = first + len(lines) - 1
+        waited = self._grown is not None
+        if waited or self.tail is not None:
+            self.tail = self.tail or Tail()
+            if not self.tail.add(first, lines, wanted=waited):
+                self.tail = None
+        self.wake()
+
+    def cut(self, floor: int) -> None:
+        """Note that the session was pruned up to *floor*."""
+        self.floor = floor
+        self.tail = None
 
     def wake(self) -> None:
         """Wake everyone who waits for this session."""
@@ -64,14 +83,14 @@ class Heads:
             InvalidSessionId: *key* has not the form of one; nothing was looked up (P-25).
 
         """
-        row, end = await self._end(valid_session_id(key))
-        fresh = Stream(key, row is not None, end, end, row)
+        row, floor, end = await self._end(valid_session_id(key))
+        fresh = Stream(key, row is not None, end, end, row, floor)
         return self._streams.setdefault(key, fresh)
 
     async def reload(self, streams: Iterable[Stream]) -> None:
         """Believe the disk again, after a commit that failed."""
         for stream in streams:
-            stream.row, end = await self._end(stream.key)
+            stream.row, stream.floor, end = await self._end(stream.key)
             stream.listed = stream.row is not None
             stream.head = stream.assigned = end
 
@@ -80,8 +99,8 @@ class Heads:
         for stream in self._streams.values():
             stream.wake()
 
-    async def _end(self, key: SessionId) -> tuple[int | None, int]:
-        """Return the id of a session's row, if it has one, and where it ends."""
-        for row, end in await self._database.execute_fetchall(_END, (key,)):
-            return row, end
-        return None, 0
+    async def _end(self, key: SessionId) -> tuple[int | None, int, int]:
+        """Return the id of a session's row, if it has one, its floor, and where it ends."""
+        for row, floor, end in await self._database.execute_fetchall(_END, (key,)):
+            return row, floor, end
+        return None, 0, 0

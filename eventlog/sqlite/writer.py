@@ -27,7 +27,8 @@ from eventlog.event import Event, Span
 from eventlog.listing import LISTED, listing
 from eventlog.sqlite.checksum import Checksum
 from eventlog.sqlite.commit import Commit, form
-from eventlog.sqlite.faults import meaning, refused, unsynced
+from eventlog.sqlite.condition import Condition
+from eventlog.sqlite.faults import meaning, reason, refused, unsynced
 from eventlog.sqlite.heads import Heads, Stream
 from eventlog.sqlite.intake import Closed, Intake, Pending
 from eventlog.sqlite.schema import on_connection
@@ -37,6 +38,9 @@ T = TypeVar("T")
 
 _AROUND: Final = 80
 """About as many bytes has a line beside the payload."""
+
+_PAUSE: Final = 0.0015
+"""Seconds that a reader waits for them at most: a page of 64 KiB each makes 100,000 events/s."""
 
 _LANES: Final = 2
 """Commits under way at a time: one that is being synced, and one behind it."""
@@ -69,6 +73,8 @@ class Writer:
         """What failed, in order, until nothing is under way any more."""
         self._finished = anyio.Event()
         self._given_up: str | None = None
+        self._committed: anyio.Event | None = None
+        self.condition = Condition()
         self.closed = False
 
     def submit(
@@ -132,6 +138,14 @@ class Writer:
             raise meaning(error, self._path) from error
         return result
 
+    async def give_way(self) -> None:
+        """Let two commits pass, if there are some: what for, see `SqliteStore.read`."""
+        if self._intake.under_way:
+            with anyio.move_on_after(_PAUSE):
+                for _ in range(2):
+                    self._committed = self._committed or anyio.Event()
+                    await self._committed.wait()
+
     def check(self) -> None:
         """Raise LogUnavailable if nothing can be written any more."""
         if self.closed or self._given_up is not None:
@@ -183,10 +197,16 @@ class Writer:
             await on_connection(self._database, partial(self._record, commit, statements))
         except sqlite3.Error as error:
             self._note(error)
+            if not refused(error):
+                self.condition.turn(reason(error))
             self._broken.append((commit, error))
             self._intake.hold(on=True)
         else:
             _acknowledge(commit)
+            self.condition.turn(None)
+        if self._committed is not None:
+            self._committed.set()
+            self._committed = None
         self._unsettled.remove(commit)
         return None
 
@@ -253,8 +273,7 @@ def _transact(do: Callable[[sqlite3.Connection], T], database: sqlite3.Connectio
 
 def _acknowledge(commit: Commit) -> None:
     for stream, draft in commit.drafts.items():
-        stream.head = draft.end
-        stream.wake()
+        stream.extend(draft.start + 1, draft.lines)
     for pending, span in commit.accepted:
         if not pending.outcome.done():
             pending.outcome.set_result(span)
