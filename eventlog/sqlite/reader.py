@@ -5,10 +5,10 @@ Above this module: `store`, the command line, replay. Below it: `batch`, `schema
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
 import aiosqlite
 import anyio
@@ -29,6 +29,9 @@ from eventlog.store import Checkpoint, Page, Prunable, SessionRow
 
 _POLL: Final = 0.05
 """Seconds between two looks at whether another process has committed (S-4)."""
+
+_FEW: Final = 4
+"""Batches that fill a page if they are full: to look at more of them takes as long again."""
 
 _ENOUGH: Final = 2**62
 """Bytes, where there is no limit."""
@@ -124,14 +127,10 @@ class SqliteReader:
         self, session_id: SessionId, after: int, limit: int, limit_bytes: int | None
     ) -> Page:
         room = _ENOUGH if limit_bytes is None else limit_bytes
-        where = {
-            "key": valid_session_id(session_id),
-            "due": after + 1,
-            "rows": limit,
-            "room": max(room, 1),
-        }
-        with translated(self._path):
-            rows = list(await self._reader.execute_fetchall(_PAGE, where))
+        where = {"key": valid_session_id(session_id), "due": after + 1, "room": max(room, 1)}
+        rows = await self._batches(where, min(limit, _FEW))
+        if len(rows) == _FEW < limit and rows[-1][4] < after + limit:
+            rows = await self._batches(where, limit)  # small ones, of a session that is written to
         if not rows:
             return Page(self._epoch, START, START, Seq(after), b"")
         floor, head = rows[0][0], rows[0][1]
@@ -140,6 +139,10 @@ class SqliteReader:
         cursor, body = _cut(runs, max(after, floor), limit, room)
         head = floor if head is None else head
         return Page(self._epoch, Seq(floor), Seq(head), Seq(cursor), body)
+
+    async def _batches(self, where: Mapping[str, Any], most: int) -> list[Any]:
+        with translated(self._path):
+            return list(await self._reader.execute_fetchall(_PAGE, {**where, "rows": most}))
 
     async def read_blob(
         self, session_id: SessionId, ref: str, *, offset: int = 0, length: int | None = None
