@@ -123,6 +123,33 @@ async def test_what_a_stale_lock_file_says_is_no_matter(tmp_path: Path) -> None:
         await store.append(SESSION, [Event.of("x")])
 
 
+AUDIT = """
+import sys, anyio
+from pathlib import Path
+from eventlog import Event, SessionId, SqliteReader, SqliteStore
+opened = []
+sys.addaudithook(lambda name, given: opened.append(str(given[0])) if name == "open" else None)
+async def main(path):
+    async with SqliteStore.open(path) as store:
+        del opened[:]
+        await store.append(SessionId("s"), [Event.of("x")])
+        async with SqliteReader.open(path) as reader:
+            await reader.read(SessionId("s"))
+            assert [damage async for damage in reader.verify()] == []
+        await store.settle()
+        print([path for path in opened if path.endswith("events.db")])
+anyio.run(main, Path(sys.argv[1]))
+"""
+
+
+def test_nobody_opens_the_database_but_sqlite(tmp_path: Path) -> None:
+    """Closing any descriptor of it would drop the locks that SQLite holds on it (R024)."""
+    done = subprocess.run(
+        [sys.executable, "-c", AUDIT, tmp_path], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
 async def test_a_second_writer_in_the_same_process_is_refused(tmp_path: Path) -> None:
     """The lock holds within a process too, and is given back when the log is closed (S-4)."""
     async with SqliteStore.open(tmp_path):
