@@ -111,12 +111,15 @@ async def check(folder: Path) -> None:
 
 
 def contender(
-    name: str, made: Path, run: Callable[[Path], Awaitable[dict[str, float]]]
+    name: str,
+    holder: TemporaryDirectory[str],
+    made: str,
+    run: Callable[[Path], Awaitable[dict[str, float]]],
 ) -> Contender:
-    """Return what runs on a copy of the log at *made*, so that every run finds the same."""
+    """Return what runs on a copy of the log *made* in *holder*: every run finds the same."""
 
     async def on_a_copy(at: Path) -> dict[str, float]:
-        copytree(made, at / "log")
+        copytree(Path(holder.name) / made, at / "log")
         return await run(at / "log")
 
     return Contender(name, on_a_copy)
@@ -136,13 +139,12 @@ def contenders() -> tuple[list[Contender], list[Goal]]:
         anyio.run(fill, root / name, events)
     anyio.run(fill_list, root / "list")
     anyio.run(check, root / "short talk")
-    short = contender("1 000 events", root / "short", open_session)
-    long = contender("1 000 000 events, as much to show", root / "quiet", open_session)
-    folded = contender("the same, nothing kept", root / "quiet", partial(open_session, kept=False))
-    short_talk = contender("1 000 events of talk", root / "short talk", open_session)
-    long_talk = contender("1 000 000 events of talk", root / "talk", open_session)
-    listing = contender("10 000 sessions", root / "list", list_sessions)
-    listing.holder = holder  # type: ignore[attr-defined]
+    short = contender("1 000 events", holder, "short", open_session)
+    long = contender("1 000 000 events, as much to show", holder, "quiet", open_session)
+    folded = contender("the same, nothing kept", holder, "quiet", partial(open_session, kept=False))
+    short_talk = contender("1 000 events of talk", holder, "short talk", open_session)
+    long_talk = contender("1 000 000 events of talk", holder, "talk", open_session)
+    listing = contender("10 000 sessions", holder, "list", list_sessions)
     figure = "ms to the transcript"
     return [short, long, folded, short_talk, long_talk, listing], [
         Goal(
