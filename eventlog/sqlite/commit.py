@@ -71,7 +71,8 @@ class Commit:
             pending.outcome.set_exception(WrongExpectedVersion(stream.key, pending.expected, head))
             return
         stream.assigned = last = head + len(events)
-        self.accepted.append((pending, Span._make((head + 1, last))))
+        # what Span(…) does, in half the time
+        self.accepted.append((pending, tuple.__new__(Span, (head + 1, last))))
         if not events:
             return
         if (draft := self.drafts.get(stream)) is None:

@@ -72,9 +72,15 @@ class Intake:
 
     def offer(self, pending: Pending) -> bool:
         """Add *pending* if there is room and nobody waits for some; whether it was added."""
-        if self._crowded or self._closed or not self._fits(pending.size):
+        # the same as `_fits` and `_add`, without the calls: every append comes by here
+        size = self._bytes + pending.size
+        if self._crowded or self._closed or (size > self._limit and self._bytes):
             return False
-        self._add(pending)
+        self._waiting.append(pending)
+        self._events += len(pending.events)
+        self._bytes = size
+        if self._idle and not self._called and self._is_due():
+            self._call()
         return True
 
     async def put(self, pending: Pending) -> None:
