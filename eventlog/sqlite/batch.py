@@ -124,12 +124,14 @@ def _gap(first: int, last: int, ts: int, reason: str) -> Run:
 
 def _bodies(lines: Sequence[bytes]) -> Iterator[tuple[int, int, bytes]]:
     """Yield from where to where each batch goes, and its body."""
-    whole = b"\n".join(lines) if len(lines) <= MAX_EVENTS else None
-    if whole is not None and len(whole) < MAX_BYTES:  # nearly always
-        yield 0, len(lines), whole
-        return
-    for start, end in _parts(lines):
-        yield start, end, b"\n".join(lines[start:end])
+    for begin in range(0, len(lines), MAX_EVENTS):
+        part = lines[begin : begin + MAX_EVENTS]
+        body = b"\n".join(part)
+        if len(body) < MAX_BYTES:  # nearly always
+            yield begin, begin + len(part), body
+            continue
+        for start, end in _parts(part):
+            yield begin + start, begin + end, b"\n".join(part[start:end])
 
 
 def _parts(lines: Sequence[bytes]) -> Iterator[tuple[int, int]]:

@@ -185,4 +185,4 @@ async def test_an_import_larger_than_a_statement_is_one_transaction(tmp_path: Pa
 
     (piece,) = gate.pieces
     assert (piece[0], set(piece[1:-2]), piece[-2:]) == ("begin", {"insert"}, ["select", "commit"])
-    assert len(rows(tmp_path)) == 1 + 3 + 1_000
+    assert len(rows(tmp_path)) == 1 + 4 + 1_000
