@@ -96,7 +96,7 @@ def _taken(recordings: Sequence[Recording], part: Part) -> list[Taken]:
     missing: dict[str, NoSuchPoint] = {}
     for recording in recordings:
         try:
-            taken.append(take(recording.id, recording.lines, part))
+            taken.append(take(recording.id, recording.lines, part, begin=recording.begin))
         except NoSuchPoint as error:
             missing[recording.id] = error
     if not taken:
