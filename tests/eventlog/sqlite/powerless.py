@@ -39,8 +39,8 @@ def built(folder: Path) -> Path:
         pytest.skip("no C compiler: nothing can stand between a process and its disk")
     library = folder / "shim.so"
     source = Path(__file__).with_name("shim.c")
-    command = [compiler, "-shared", "-fPIC", "-O1", "-w", "-o", library, source, "-ldl", "-pthread"]
-    subprocess.run(command, check=True)
+    command = [compiler, "-shared", "-fPIC", "-O1", "-w", "-o"]
+    subprocess.run([*command, str(library), str(source), "-ldl", "-pthread"], check=True)
     return library
 
 
