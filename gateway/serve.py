@@ -22,6 +22,7 @@ from gateway.background import background
 from gateway.checkpoints import TurnEnds
 from gateway.closing import recover
 from gateway.hermes_view import Views
+from gateway.housekeeping import Housekeeping
 from gateway.live import AgentSpec
 from gateway.methods import Gateway
 from gateway.server import Server
@@ -62,6 +63,7 @@ async def gateway_on(path: Path, agents: Mapping[str, AgentSpec]) -> AsyncGenera
         turns = TurnEnds(transcripts)
         async with background() as tasks, sessions_of(events, agents) as sessions:
             tasks.start_soon(turns.run)
+            tasks.start_soon(Housekeeping(events, transcripts).run)
             sessions.turned = turns.note
             yield Gateway(
                 events,

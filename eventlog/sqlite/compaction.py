@@ -25,6 +25,7 @@ _AT_ONCE: Final = 64
 _IDLE: Final = """
     select id, key from session
     where (select ts from batch where session = session.id order by first desc limit 1) < ?
+        and exists (select 1 from batch where session = session.id and codec = 0)
 """
 _ROWS: Final = """
     select first, last, ts, codec, crc, body, id from batch
