@@ -60,7 +60,7 @@ async def test_who_follows_is_served_from_memory(tmp_path: Path) -> None:
                 await store.append(A, [event(str(number))])
         assert counted.asked == 0
         assert (await store.read(A, limit=100)).lines == got
-        assert counted.asked == 1
+        assert counted.asked > 0
 
 
 async def test_a_tail_is_short_and_honest() -> None:
