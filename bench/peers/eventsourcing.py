@@ -15,7 +15,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 import anyio
 
-from bench.peers.server import PAYLOAD, Absent, Peer
+from bench.peers.server import PAYLOAD, Absent, Peer, text
 
 PAGE = 512
 
@@ -49,6 +49,7 @@ class _Recorder:
     def _read(self, session: str) -> int:
         found, id_ = 0, uuid5(NAMESPACE_OID, session)
         while page := self._recorder.select_events(id_, gt=found, limit=PAGE):
+            assert text(session, ((item.originator_version, item.state) for item in page))
             found = page[-1].originator_version
         return found
 

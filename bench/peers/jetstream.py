@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from bench.peers.server import PAYLOAD, Absent, Peer, free_port, program, served
+from bench.peers.server import PAYLOAD, Absent, Peer, free_port, program, served, text
 
 
 class _JetStream:
@@ -30,8 +30,8 @@ class _JetStream:
 
     async def read(self, session: str) -> int:
         puller = await self._stream.subscribe(f"evt.{session}", ordered_consumer=True)
-        for _ in range(self._count[session]):
-            await puller.next_msg(timeout=10)
+        for seq in range(1, self._count[session] + 1):
+            assert text(session, [(seq, (await puller.next_msg(timeout=10)).data)])
         await puller.unsubscribe()
         return self._count[session]
 

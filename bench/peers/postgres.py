@@ -15,7 +15,7 @@ from typing import Any
 
 import anyio
 
-from bench.peers.server import PAYLOAD, Absent, Peer, free_port, program, served
+from bench.peers.server import PAYLOAD, Absent, Peer, free_port, program, served, text
 
 PAGE = 512
 _PLACES = tuple(f"/usr/lib/postgresql/{version}/bin" for version in range(18, 12, -1))
@@ -55,6 +55,7 @@ class _Postgres:
                 after,
                 PAGE,
             ):
+                assert text(session, page)
                 found += len(page)
                 after = page[-1]["seq"]
         return found

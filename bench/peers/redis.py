@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from bench.peers.server import PAYLOAD, Absent, Peer, free_port, program, served
+from bench.peers.server import PAYLOAD, Absent, Peer, free_port, program, served, text
 
 PAGE = 512
 
@@ -31,6 +31,8 @@ class _Redis:
     async def read(self, session: str) -> int:
         found, after = 0, b"-"
         while page := await self._client.xrange(session, after, b"+", PAGE):
+            events = ((at, item[b"d"]) for at, (_, item) in enumerate(page, found + 1))
+            assert text(session, events)
             found += len(page)
             after = b"(" + page[-1][0]
         return found

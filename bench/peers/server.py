@@ -9,7 +9,7 @@ import os
 import shutil
 import socket
 import subprocess
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Protocol
@@ -36,11 +36,20 @@ class Peer(Protocol):
         ...
 
     async def read(self, session: str) -> int:
-        """Read all events of a session in pages; return how many there are."""
+        """Read all events of a session, each page as a client's text; return how many."""
         ...
 
 
 Opener = Callable[[Path], AbstractAsyncContextManager[Peer]]
+
+
+def text(session: str, events: Iterable[tuple[int, bytes]]) -> bytes:
+    """Return a page as a client is sent it: what a server in front of a peer has to make."""
+    head = b'{"session_id":"%b","seq":' % session.encode()
+    return b"[%b]" % b",".join(
+        b'%b%d,"ts":1764000000000000,"type":"message.delta","payload":%b}' % (head, seq, payload)
+        for seq, payload in events
+    )
 
 
 def program(name: str, *places: str) -> str:
