@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,16 +32,21 @@ async def play(home: House, window: Window, capture: str) -> None:
     """Be the recorded client: call, and answer what is asked, in the recorded order."""
     names: dict[str, str] = {}
     waiting: dict[Any, int] = {}
+    asked: list[str] = []
     for way, frame in read_steps((HERMES / f"{capture}.jsonl").read_bytes()):
         if way == "out" and frame.get("id") in waiting and "method" not in frame:
             answer = await _answer(window, waiting.pop(frame["id"]))
             match frame.get("result"), answer.get("result"):
                 case {"session_id": str(runtime)}, {"session_id": str(name)}:
                     names[runtime] = name
+        elif way == "out" and "method" in frame and "id" in frame:
+            asked.append(frame["id"])
         elif way == "in" and frame.get("method") not in BY_THEMSELVES:
             if "method" not in frame:
                 await _reply(window, frame)
             else:
+                if frame["method"] == "session.interrupt":  # of what they saw, and no sooner
+                    await _asked(window, asked[-1:])
                 params = dict(frame.get("params") or {})
                 if frame["method"] not in BY_STORED_ID and params.get("session_id") in names:
                     params["session_id"] = names[params["session_id"]]
@@ -57,15 +63,17 @@ async def _answer(window: Window, id_: int) -> Json:
 
 async def _reply(window: Window, frame: Json) -> None:
     """Answer a question as it was answered then, once it has been asked."""
-
-    def is_it(other: Json) -> bool:
-        return other.get("id") == frame["id"] and "method" in other
-
     if not str(frame["id"]).startswith("srq-000000"):  # an id that nobody had asked with
-        if not any(is_it(other) for other in window.frames):
-            await window.until(is_it)
+        await _asked(window, [frame["id"]])
         outcome = {key: frame[key] for key in ("result", "error") if key in frame}
         await window.answer(frame["id"], **outcome)
+
+
+async def _asked(window: Window, ids: Sequence[str]) -> None:
+    """Return once these questions have been asked."""
+    for id_ in ids:
+        while not any(other.get("id") == id_ and "method" in other for other in window.frames):
+            await window.next()
 
 
 @pytest.mark.parametrize("capture", CAPTURES)
