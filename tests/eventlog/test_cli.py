@@ -271,7 +271,7 @@ def test_an_interrupt_ends_the_program(tmp_path: Path) -> None:
         env={**os.environ, "HERMES_LOG": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=10,
+        timeout=30,
         check=False,
     )
     assert (done.returncode, done.stderr) == (exits.INTERRUPTED, "")
@@ -285,7 +285,7 @@ def test_an_exception_ends_the_program(tmp_path: Path) -> None:
         env={**os.environ, "HERMES_LOG": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=10,
+        timeout=30,
         check=False,
     )
     assert done.stdout == "0\n"
