@@ -239,9 +239,10 @@ def first_line(command: list[str], log: Path) -> tuple[str, str, int]:
 
 
 INTERRUPTED = """
-import os, signal, threading
+import os, signal
 import anyio
 from eventlog import exits, open_log
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may start us without
 async def main():
     async with open_log() as log:
         os.kill(os.getpid(), signal.SIGINT)
