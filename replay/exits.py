@@ -10,7 +10,14 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from eventlog import BadCassette, EventLogError, ForeignDatabase, InvalidSessionId, Malformed
+from eventlog import (
+    BadCassette,
+    EventLogError,
+    ForeignDatabase,
+    InvalidSessionId,
+    Malformed,
+    exits,
+)
 from replay.errors import (
     AmbiguousName,
     CannotRedact,
@@ -23,14 +30,14 @@ from replay.errors import (
     WrongName,
 )
 
-DONE: Final = 0
-FOUND: Final = 1
+DONE: Final = exits.OK
+FOUND: Final = exits.FOUND
 """A difference, a failed check, or a search that found nothing."""
-USAGE: Final = 2
-NOT_FOUND: Final = 3
-DAMAGED: Final = 4
-UNAVAILABLE: Final = 5
-INTERRUPTED: Final = 130
+USAGE: Final = exits.USAGE
+NOT_FOUND: Final = exits.NOT_FOUND
+DAMAGED: Final = exits.DAMAGED
+UNAVAILABLE: Final = exits.UNAVAILABLE
+INTERRUPTED: Final = exits.INTERRUPTED
 
 _CODES: Final[Mapping[type[Exception], int]] = {
     InvalidSessionId: USAGE,

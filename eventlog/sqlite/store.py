@@ -99,13 +99,9 @@ class SqliteStore(SqliteReader):
         ):
             opened = await identified(file, reading)
             heads = Heads(reading)
+            sums = opened.checksum
             writer = Writer(
-                file,
-                writing,
-                heads,
-                transactions=transactions,
-                checksum=opened.checksum,
-                clock=clock,
+                file, writing, heads, transactions=transactions, checksum=sums, clock=clock
             )
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(writer.run)
