@@ -1,0 +1,81 @@
+"""Links between servers that a test can cut: small TCP proxies on loopback.
+
+Above this module: `cluster`. Below it: sockets.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+
+import anyio
+from anyio.abc import SocketStream
+
+GONE = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)
+
+
+@dataclass
+class Link:
+    """Passes on what comes, until it is cut; what came then passes once it is healed."""
+
+    port: int
+    """Where the caller connects."""
+    _open: anyio.Event = field(default_factory=anyio.Event)
+
+    def __post_init__(self) -> None:
+        self._open.set()
+
+    def cut(self) -> None:
+        """Pass nothing on, neither way, and tell nobody."""
+        if self._open.is_set():
+            self._open = anyio.Event()
+
+    def heal(self) -> None:
+        """Pass on what has waited, and all that comes."""
+        self._open.set()
+
+    async def carry(self, caller: SocketStream, target: int) -> None:
+        """Connect *caller* to *target*, a port, until either hangs up."""
+        async with caller:
+            with suppress(*GONE):
+                await self._open.wait()
+                async with (
+                    await anyio.connect_tcp("127.0.0.1", target) as callee,
+                    anyio.create_task_group() as ways,
+                ):
+                    for source, sink in ((caller, callee), (callee, caller)):
+                        ways.start_soon(self._pump, source, sink, ways.cancel_scope)
+
+    async def _pump(
+        self, source: SocketStream, sink: SocketStream, both: anyio.CancelScope
+    ) -> None:
+        with suppress(*GONE):
+            while True:
+                piece = await source.receive()
+                await self._open.wait()
+                await sink.send(piece)
+        both.cancel()
+
+
+@asynccontextmanager
+async def link(target: int) -> AsyncGenerator[Link, None]:
+    """Run a link to a port on loopback until the block is left."""
+    listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
+    passage = Link(listener.extra(anyio.abc.SocketAttribute.local_port))  # noqa: S610 - no database
+    async with listener, anyio.create_task_group() as tasks:
+
+        async def welcome(caller: SocketStream) -> None:
+            await passage.carry(caller, target)
+
+        tasks.start_soon(listener.serve, welcome)
+        yield passage
+        tasks.cancel_scope.cancel()
+
+
+def free_port() -> int:
+    """Return a port on loopback that nobody listens on."""
+    with socket.socket() as asked:
+        asked.bind(("127.0.0.1", 0))
+        return int(asked.getsockname()[1])
