@@ -15,6 +15,7 @@ from eventlog.cassette import (
 from eventlog.errors import (
     BadCassette,
     EventLogError,
+    Fenced,
     ForeignDatabase,
     HistoryTruncated,
     InvalidSessionId,
@@ -43,6 +44,7 @@ from eventlog.event import (
 from eventlog.folding import Standing
 from eventlog.forking import fork
 from eventlog.importer import ImportReport, import_file
+from eventlog.lease import Lease, Leases
 from eventlog.location import log_location, open_log, open_reader
 from eventlog.memory import MemoryStore
 from eventlog.naming import sessions_named
@@ -100,6 +102,7 @@ __all__ = [
     "EventStore",
     "ForeignDatabase",
     "HermesRecorder",
+    "Fenced",
     "HistoryTruncated",
     "ImportReport",
     "Imported",
@@ -107,6 +110,8 @@ __all__ = [
     "InvalidSessionId",
     "Log",
     "LogBusy",
+    "Lease",
+    "Leases",
     "LogReader",
     "LogUnavailable",
     "Malformed",

@@ -46,6 +46,19 @@ class WrongExpectedVersion(EventLogError):
 
 
 @dataclass
+class Fenced(EventLogError):
+    """Another process writes this session now; nothing of what was refused is recorded."""
+
+    session_id: str
+    owner: str = ""
+    """Who holds it, if that is known."""
+
+    def __str__(self) -> str:
+        by = f" by {self.owner}" if self.owner else ""
+        return f"{self.session_id} is written by another process now{by}"
+
+
+@dataclass
 class HistoryTruncated(EventLogError):
     """The events after this cursor are not all there: drop local state and start over."""
 

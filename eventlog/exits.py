@@ -14,6 +14,7 @@ from typing import Final
 from eventlog.errors import (
     BadCassette,
     EventLogError,
+    Fenced,
     ForeignDatabase,
     InvalidSessionId,
     LogBusy,
@@ -37,11 +38,13 @@ _CODES: Final[dict[type[EventLogError], int]] = {
     ForeignDatabase: DAMAGED,
     Malformed: DAMAGED,
     LogBusy: UNAVAILABLE,
+    Fenced: UNAVAILABLE,
     LogUnavailable: UNAVAILABLE,
     NewerSchema: UNAVAILABLE,
 }
 _ADVICE: Final[dict[type[EventLogError], str]] = {
     LogBusy: "Reading is possible meanwhile; to write, ask that process or end it.",
+    Fenced: "Nothing was recorded; ask that process, or end it.",
     LogUnavailable: "The log is where --log or HERMES_LOG says; see that it can be used there.",
     ForeignDatabase: "It was left as it is. Name another place with --log or HERMES_LOG.",
     NewerSchema: "It was left as it is. Use the version that wrote it, or a later one.",

@@ -23,6 +23,7 @@ from eventlog.event import (
     parse,
     valid_session_id,
 )
+from eventlog.lease import Sole
 from eventlog.listing import Listing, listing
 from eventlog.paging import put_back, within
 from eventlog.store import Checkpoint, Page, Prunable, SessionRow, check_times
@@ -33,6 +34,8 @@ class MemoryStore:
     """Keeps sessions for as long as the process lives. *clock* gives nanoseconds."""
 
     def __init__(self, *, clock: Callable[[], int] = time_ns) -> None:
+        self.leases = Sole()
+        """Nobody else writes here."""
         self._clock = clock
         self._epoch = uuid4().hex
         self._streams: defaultdict[SessionId, Stream] = defaultdict(Stream)

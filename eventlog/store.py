@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 from eventlog.blobs import Piece
 from eventlog.event import START, Envelope, Event, Seq, SessionId, Span, parse
+from eventlog.lease import Leases
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +145,7 @@ class EventStore(EventSource, Protocol):
         Raises:
             InvalidSessionId: nothing was looked up.
             WrongExpectedVersion: the session's head is not *expected*.
+            Fenced: another process writes the session, as only logs of several writers have it.
             LogUnavailable: nothing was recorded, or nothing that the log will vouch for.
             ValueError: *at* does not hold one possible time an event.
 
@@ -244,6 +246,11 @@ class Log(EventStore, Contents, Catalogue, Checkpoints, Retention, Protocol):
             WrongExpectedVersion: it is known.
 
         """
+        ...
+
+    @property
+    def leases(self) -> Leases:
+        """Who may write which session, where several processes write one log."""
         ...
 
     async def unsettled(self) -> Sequence[SessionId]:

@@ -20,6 +20,7 @@ import anyio
 from eventlog import codec
 from eventlog.errors import LogUnavailable
 from eventlog.event import GATEWAY, Event, Seq, SessionId, Span, valid_session_id
+from eventlog.lease import Sole
 from eventlog.sqlite import catalogue, compaction, files, keeping, pruning, schema
 from eventlog.sqlite.faults import translated
 from eventlog.sqlite.heads import Heads, Stream
@@ -63,6 +64,8 @@ class SqliteStore(SqliteReader):
         super().__init__(opened)
         self._heads = heads
         self._writer = writer
+        self.leases = Sole()
+        """The lock keeps others out."""
         self.incarnation = incarnation
         """How the log was found, and how durable it is kept."""
 
