@@ -10,7 +10,7 @@ from time import perf_counter
 
 from bench.harness import Contender, Goal
 from eventlog import Event, SessionId, SqliteStore
-from eventlog.sqlite.checksum import Checksum
+from eventlog.checksum import Checksum
 
 EVENTS = 60_000
 EVENT = Event.of("message.delta", {"text": "x" * 240})

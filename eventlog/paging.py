@@ -5,10 +5,11 @@ Above this module: the adapters. Below it: `blobs`, `store`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from eventlog.batch import Run
 from eventlog.blobs import MARK, Fetch, restored
 from eventlog.event import seq_of
 from eventlog.store import Page
@@ -43,3 +44,27 @@ def within(lines: Sequence[bytes], limit_bytes: int) -> Sequence[bytes]:
         if total > limit_bytes and index:
             return lines[:index]
     return lines
+
+
+def cut_page(runs: Iterable[Run], after: int, limit: int, room: int) -> tuple[int, bytes]:
+    """Return where the page ends, and its lines: what of *runs* follows *after* and fits."""
+    cursor, texts, size, left = after, list[bytes](), 0, limit
+    for run in runs:
+        if run.last <= cursor:
+            continue
+        if run.first > cursor and run.size <= left and size + len(run.text) < room:
+            lines = fitting = [run.text]  # whole, as it was stored
+            left -= run.size
+        else:
+            lines = run.after(cursor)
+            fitting = list(within(lines[:left], room - size))
+            left -= len(fitting)
+            if not fitting or (texts and size + len(fitting[0]) >= room):
+                break
+        texts += fitting
+        size += sum(map(len, fitting)) + len(fitting)
+        if len(fitting) < len(lines):
+            cursor += len(fitting)
+            break
+        cursor = run.last
+    return cursor, b"\n".join(texts)

@@ -13,12 +13,12 @@ from itertools import chain
 from typing import Any, Final
 
 from eventlog import codec
+from eventlog.batch import Sealer
 from eventlog.blobs import Blob, hash_of
+from eventlog.checksum import Checksum
 from eventlog.errors import WrongExpectedVersion
 from eventlog.event import Span, line
 from eventlog.listing import Listing
-from eventlog.sqlite.batch import Sealer
-from eventlog.sqlite.checksum import Checksum
 from eventlog.sqlite.heads import Stream
 from eventlog.sqlite.intake import Pending
 from eventlog.sqlite.transaction import Statement

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from eventlog.sqlite.batch import LINES, PACKED, Batch, Sealer
-from eventlog.sqlite.checksum import Checksum
+from eventlog.batch import LINES, PACKED, Batch, Sealer
+from eventlog.checksum import Checksum
 
 TARGET: Final = 65_536
 """Bytes of lines in a batch from which on it is not made larger."""

@@ -13,7 +13,7 @@ import aiosqlite
 import anyio
 
 from eventlog.event import SessionId, valid_session_id
-from eventlog.sqlite.tail import Tail
+from eventlog.tail import Tail
 
 _END: Final = """
     select id, floor, coalesce(

@@ -13,10 +13,10 @@ from typing import Final
 
 import anyio
 
+from eventlog.batch import MAX_BYTES, MAX_EVENTS
 from eventlog.blobs import Blob
 from eventlog.event import Event, Span
 from eventlog.listing import Listing
-from eventlog.sqlite.batch import MAX_BYTES, MAX_EVENTS
 from eventlog.sqlite.heads import Stream
 
 LIMIT: Final = 4 * 1024 * 1024

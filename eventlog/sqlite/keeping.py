@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import aiosqlite
 
+from eventlog.checksum import Checksum
 from eventlog.event import Seq, SessionId
-from eventlog.sqlite.checksum import Checksum
-from eventlog.sqlite.packing import packed, unpacked
+from eventlog.packing import packed, unpacked
 from eventlog.store import Checkpoint
 from eventlog.stream import KEPT
 

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import aiosqlite
 
+from eventlog.checksum import Checksum
 from eventlog.errors import WrongExpectedVersion
 from eventlog.event import START, Seq, SessionId
-from eventlog.sqlite.checksum import Checksum
 from eventlog.sqlite.keeping import BASE, sealed
 from eventlog.store import Checkpoint, Prunable, SessionRow
 

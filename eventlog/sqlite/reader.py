@@ -5,7 +5,7 @@ Above this module: `store`, the command line, replay. Below it: `batch`, `schema
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
@@ -13,13 +13,13 @@ from typing import Any, Final, NamedTuple, Self
 import aiosqlite
 import anyio
 
+from eventlog.batch import Batch, Sealer
 from eventlog.blobs import Piece
+from eventlog.checksum import ALGORITHMS, Checksum
 from eventlog.errors import ForeignDatabase, LogUnavailable
 from eventlog.event import START, Seq, SessionId, valid_session_id
-from eventlog.paging import put_back, within
+from eventlog.paging import cut_page, put_back
 from eventlog.sqlite import catalogue, contents, files, keeping, pruning, schema, statistics
-from eventlog.sqlite.batch import Batch, Run, Sealer
-from eventlog.sqlite.checksum import ALGORITHMS, Checksum
 from eventlog.sqlite.faults import translated
 from eventlog.sqlite.files import database
 from eventlog.sqlite.incarnation import LAST
@@ -136,7 +136,7 @@ class SqliteReader:
         floor, head = rows[0][0], rows[0][1]
         batches = ((Batch(*row[3:]), row[2]) for row in rows if row[3] is not None)
         runs = Sealer(session_id, self._checksum).runs(batches, max(after, floor))
-        cursor, body = _cut(runs, max(after, floor), limit, room)
+        cursor, body = cut_page(runs, max(after, floor), limit, room)
         head = floor if head is None else head
         return Page(self._epoch, Seq(floor), Seq(head), Seq(cursor), body)
 
@@ -243,27 +243,3 @@ async def identified(path: Path, connection: aiosqlite.Connection) -> Opened:
     if algorithm not in ALGORITHMS:
         raise LogUnavailable(str(path), f"its checksums are {algorithm}, unknown here")
     return Opened(path, connection, str(meta.get("epoch", "")), Checksum(algorithm))
-
-
-def _cut(runs: Iterable[Run], after: int, limit: int, room: int) -> tuple[int, bytes]:
-    """Return where the page ends, and its lines: what of *runs* follows *after* and fits."""
-    cursor, texts, size, left = after, list[bytes](), 0, limit
-    for run in runs:
-        if run.last <= cursor:
-            continue
-        if run.first > cursor and run.size <= left and size + len(run.text) < room:
-            lines = fitting = [run.text]  # whole, as it was stored
-            left -= run.size
-        else:
-            lines = run.after(cursor)
-            fitting = list(within(lines[:left], room - size))
-            left -= len(fitting)
-            if not fitting or (texts and size + len(fitting[0]) >= room):
-                break
-        texts += fitting
-        size += sum(map(len, fitting)) + len(fitting)
-        if len(fitting) < len(lines):
-            cursor += len(fitting)
-            break
-        cursor = run.last
-    return cursor, b"\n".join(texts)

@@ -19,9 +19,9 @@ from uuid import uuid4
 import aiosqlite
 import anyio
 
+from eventlog.checksum import PREFERRED
 from eventlog.errors import ForeignDatabase, LogUnavailable, NewerSchema
 from eventlog.sqlite import files
-from eventlog.sqlite.checksum import PREFERRED
 from eventlog.sqlite.faults import name, translated
 from eventlog.sqlite.migration import VERSION, migrate
 

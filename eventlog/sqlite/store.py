@@ -21,12 +21,12 @@ from eventlog import codec
 from eventlog.errors import LogUnavailable
 from eventlog.event import GATEWAY, Event, Seq, SessionId, Span, valid_session_id
 from eventlog.lease import Sole
+from eventlog.packing import packed
 from eventlog.sqlite import catalogue, compaction, files, keeping, pruning, schema
 from eventlog.sqlite.faults import translated
 from eventlog.sqlite.heads import Heads, Stream
 from eventlog.sqlite.incarnation import Durability, Incarnation, begin, end, said
 from eventlog.sqlite.mark import Mark
-from eventlog.sqlite.packing import packed
 from eventlog.sqlite.reader import Opened, SqliteReader, identified
 from eventlog.sqlite.transaction import Transactions
 from eventlog.sqlite.writer import Writer

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 import aiosqlite
 
+from eventlog.batch import Batch, Sealer
 from eventlog.blobs import MARK, referred
+from eventlog.checksum import Checksum
 from eventlog.event import SessionId, seq_of
 from eventlog.sqlite import contents, keeping
-from eventlog.sqlite.batch import Batch, Sealer
-from eventlog.sqlite.checksum import Checksum
 
 _AT_ONCE: Final = 64
 _SESSIONS: Final = "select key, floor from session where ? is null or key = ? order by id"

@@ -22,12 +22,12 @@ import aiosqlite
 import anyio
 
 from eventlog.blobs import LONGEST, cut_all, is_large
+from eventlog.checksum import Checksum
+from eventlog.condition import Condition
 from eventlog.errors import EventLogError, LogUnavailable
 from eventlog.event import Event, Span
 from eventlog.listing import LISTED, listing
-from eventlog.sqlite.checksum import Checksum
 from eventlog.sqlite.commit import Commit, form
-from eventlog.sqlite.condition import Condition
 from eventlog.sqlite.faults import meaning, reason, refused, unsynced
 from eventlog.sqlite.heads import Heads, Stream
 from eventlog.sqlite.intake import Closed, Intake, Pending

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from eventlog import Event, LogUnavailable, SessionId, Span, SqliteStore
-from eventlog.sqlite.batch import MAX_BYTES, MAX_EVENTS
+from eventlog.batch import MAX_BYTES, MAX_EVENTS
 from tests.eventlog.sqlite.gate import A, B, C, Gate, busy, event, known
 
 pytestmark = pytest.mark.anyio

@@ -23,9 +23,9 @@ from eventlog import (
     parse,
     subscribe,
 )
+from eventlog.batch import Batch, Sealer
+from eventlog.checksum import ALGORITHMS, Checksum
 from eventlog.event import line
-from eventlog.sqlite.batch import Batch, Sealer
-from eventlog.sqlite.checksum import ALGORITHMS, Checksum
 from tests.eventlog.values import EVENTS
 
 pytestmark = pytest.mark.anyio

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from eventlog import CaughtUp, Event, LogUnavailable, SqliteStore, parse, subscribe
-from eventlog.sqlite.tail import LIMIT, Tail
+from eventlog.tail import LIMIT, Tail
 from tests.eventlog.sqlite.gate import A, C, Gate, busy, event, known
 
 pytestmark = pytest.mark.anyio

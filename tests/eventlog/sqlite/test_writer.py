@@ -16,8 +16,8 @@ from eventlog import (
     SqliteStore,
     WrongExpectedVersion,
 )
-from eventlog.sqlite.batch import MAX_BYTES, MAX_EVENTS, Sealer
-from eventlog.sqlite.checksum import Checksum
+from eventlog.batch import MAX_BYTES, MAX_EVENTS, Sealer
+from eventlog.checksum import Checksum
 from tests.eventlog.sqlite.gate import A, B, C, Gate, busy, event, known
 
 pytestmark = pytest.mark.anyio

@@ -1,6 +1,6 @@
 """The last lines of a session that somebody follows, in memory (S-7).
 
-Above this module: `heads`, `writer` (which adds what has become durable), `store`. Below it:
+Above this module: the adapters, which add what has become durable. Below it:
 `paging`. Whoever is too far behind reads from the database: a tail may be short, or not there.
 """
 

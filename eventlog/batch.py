@@ -1,6 +1,6 @@
 """The unit of storage: a run of consecutive events of one session, committed together.
 
-Above this module: `writer` makes batches, `reader` serves them. Below it: `checksum`, `event`.
+Above this module: the adapters, which make, store and serve batches. Below it: `checksum`, `packing`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from eventlog.checksum import Checksum
 from eventlog.event import Event, line
-from eventlog.sqlite.checksum import Checksum
-from eventlog.sqlite.packing import unpacked
+from eventlog.packing import unpacked
 
 MAX_EVENTS: Final = 256
 MAX_BYTES: Final = 256 * 1024

@@ -1,6 +1,6 @@
 """Compression of what is read as a whole: cold batches, kept states (S-11, S-14).
 
-Above this module: `batch`, `keeping`, `compaction`. Below it: `zstandard`.
+Above this module: `batch`, the adapters. Below it: `zstandard`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Whether a log can record at present, and a way to hear when that turns (S-9).
 
-Above this module: `writer`, `store`; the gateway tells clients `log.degraded`, `log.recovered`.
+Above this module: the adapters; the gateway tells clients `log.degraded`, `log.recovered`.
 """
 
 from __future__ import annotations
