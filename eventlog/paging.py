@@ -1,6 +1,6 @@
 """Pages: how many lines fit, and large strings put back into them.
 
-Above this module: the adapters. Below it: `blobs`, `store`.
+Above this module: the adapters. Below it: `batch`, `blobs`, `store`.
 """
 
 from __future__ import annotations
