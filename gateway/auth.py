@@ -61,6 +61,11 @@ def load_token(folder: Path, environment: Mapping[str, str] | None = None) -> To
     return Token(path.read_text(encoding="utf-8").strip())
 
 
+def without_token(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return *environment* as agents and commands get it: they could answer their own questions."""
+    return {name: value for name, value in environment.items() if name != VARIABLE}
+
+
 def _create(path: Path) -> None:
     """Write a new token whole, unless somebody else has just done so."""
     with NamedTemporaryFile("w", dir=path.parent, prefix=".token-") as draft:  # made 0600
