@@ -8,7 +8,6 @@ A question ends once: whatever comes after its end is a late answer (P-27, P-28)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from replay.entries import Ask, Tool
@@ -23,6 +22,7 @@ from replay.fold.shape import Payload
 from replay.fold.step import Step
 from replay.fold.strings import shortened
 from replay.fold.tools import set_ours, set_rejected, tool_of_permission
+from replay.fold.values import changed
 from replay.pieces import Json, Option
 
 
@@ -90,7 +90,7 @@ def _lock_all(draft: Draft, row: Row[Ask], answers: Json) -> None:
 
 def _lock(draft: Draft, row: Row[Ask], answers: Mapping[str, Json]) -> None:
     questions = tuple(
-        replace(question, locked=True) if question.id in answers else question
+        changed(question, locked=True) if question.id in answers else question
         for question in with_answers(row.entry.questions, answers)
     )
     draft.edit(row, questions=questions)

@@ -25,11 +25,12 @@ def tool_content(piece: Any) -> ToolContent:
     match piece:
         case {"type": "diff", "path": str(path), "newText": str(new)}:
             old = shape.maybe_text(piece, "oldText")
-            return ToolContent(type="diff", path=path, old=_maybe(old), new=excerpt(new))
+            changed = {"path": path, "old": _maybe(old), "new": excerpt(new)}
+            return made(ToolContent, {"type": "diff", **changed})
         case {"type": "diff", "changes": list()}:
             return _changed_files(piece)
         case {"type": "terminal", "terminalId": str(terminal)}:
-            return ToolContent(type="terminal", terminal=terminal)
+            return made(ToolContent, {"type": "terminal", "terminal": terminal})
         case {"type": "diff" | "terminal" as kind}:
             raise Misshapen(f"a tool's content of type {kind} lacks what it needs")
         case {"type": str(kind)}:

@@ -8,6 +8,8 @@ entry shows stands in `Transcript.state`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any, Final, TypeVar
 
 from replay.entries import (
@@ -114,6 +116,10 @@ class Draft(Indexes):
 
     def edit(self, row: Row[Any], /, **changes: Any) -> None:
         """Change an entry because the record at hand is about it."""
+        self.write(row, changes)
+
+    def write(self, row: Row[Any], changes: dict[str, Any]) -> None:
+        """Do the same with *changes* that are the caller's own."""
         if row.shown:
             self._own(row)
         changes["last"], changes["t1"] = self.seq, self.ts
@@ -129,8 +135,9 @@ class Draft(Indexes):
         row.own()
         self._dirty.append(row)
 
-    def touch(self, row: Row[Any]) -> None:
-        """Note that the record at hand added to *row*'s chunks."""
+    def append(self, row: Row[Any], text: str) -> None:
+        """Add to what *row* says."""
+        row.chunks.append(text)
         if row.shown:
             self._own(row)
         members = row.entry.__dict__
@@ -160,10 +167,13 @@ class Draft(Indexes):
 
     @property
     def turn_number(self) -> int | None:
-        """Return the number of the turn that runs, else of the last one."""
-        if self.turn is not None:
-            return self.turns[self.turn].n
-        return self.turns[-1].n if self.turns else None
+        """Return the number of the turn that runs, else of the last one: they are the same."""
+        return len(self.turns) or None
+
+    def rows_of_turn(self) -> Iterator[Row[Any]]:
+        """Iterate over what stands in that turn, the last first: no turn goes on after the next."""
+        turn = self.turn_number
+        return takewhile(lambda row: row.entry.turn == turn, reversed(self.rows))
 
     def set_turn(self, **changes: Any) -> None:
         """Change the turn that runs."""

@@ -67,13 +67,9 @@ def _end(draft: Draft, outcome: Outcome, used: Payload) -> None:
 
 def _reason(draft: Draft, reasoning: str | None, answer: str) -> None:
     """Take the thought that came with the answer only if the turn has shown none."""
-    superseded = [
-        row
-        for row in thought_rows(draft)
-        if row.entry.id in draft.offered and normal(row.text) in normal(answer)
-    ]
-    for row in superseded:
-        draft.mark(row, superseded=True)
+    for row in thought_rows(draft) if draft.offered else ():
+        if row.entry.id in draft.offered and normal(row.text) in normal(answer):
+            draft.mark(row, superseded=True)
     draft.offered = []
     if reasoning and not thought_rows(draft):
         say(draft, Thought, reasoning)
@@ -85,9 +81,11 @@ def _reason(draft: Draft, reasoning: str | None, answer: str) -> None:
 
 def reconcile(draft: Draft, answer: str) -> None:
     """Make what the turn shows of the agent's words agree with *answer*."""
-    shown = agent_rows(draft, draft.turn_number)
+    if not answer or answer.isspace():
+        return
+    shown = agent_rows(draft)
     tail = _tail(draft, shown)
-    if not normal(answer) or _confirms(draft, answer, shown, tail):
+    if _confirms(draft, answer, shown, tail):
         return
     earlier = shown[: len(shown) - len(tail)]
     left = _without(answer, [row.text for row in earlier])
@@ -112,7 +110,8 @@ def _confirms(draft: Draft, answer: str, shown: list[Row[Agent]], tail: list[Row
 
 
 def _same(answer: str, texts: list[str]) -> bool:
-    return normal(answer) in {normal("".join(texts)), normal(" ".join(texts))}
+    said = "".join(texts)
+    return answer == said or normal(answer) in {normal(said), normal(" ".join(texts))}
 
 
 def _settle(draft: Draft, row: Row[Agent], answer: str) -> None:
@@ -124,11 +123,9 @@ def _settle(draft: Draft, row: Row[Agent], answer: str) -> None:
 
 def _tail(draft: Draft, shown: list[Row[Agent]]) -> list[Row[Agent]]:
     """Return what the agent has said since the last tool, question or interim message."""
-    number, last = draft.turn_number, -1
-    for row in reversed(draft.rows):
+    last = -1
+    for row in draft.rows_of_turn():
         entry: Any = row.entry
-        if entry.turn != number:
-            break
         if isinstance(entry, Tool | Ask) or (isinstance(entry, Agent) and entry.interim):
             last = row.place
             break
@@ -160,11 +157,10 @@ def _after(answer: str, text: str) -> int | None:
 
 def thought_rows(draft: Draft) -> list[Row[Thought]]:
     """Return the thoughts of the turn that count."""
-    number = draft.turn_number
     return [
         row
-        for row in draft.rows
-        if row.entry.turn == number and isinstance(row.entry, Thought) and not row.entry.superseded
+        for row in draft.rows_of_turn()
+        if type(row.entry) is Thought and not row.entry.superseded
     ]
 
 

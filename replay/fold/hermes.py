@@ -68,7 +68,7 @@ def _reasoning(draft: Draft, payload: Payload) -> None:
 def _reasoning_available(draft: Draft, payload: Payload) -> None:
     """Take a thought only where it is one: nearly always it is the answer once more."""
     text = shape.text(payload, "text")
-    said = agent_rows(draft, draft.turn_number)
+    said = agent_rows(draft)
     if not normal(text) or thought_rows(draft) or repeats(text, said):
         draft.count("reasoning.available")
         return
@@ -92,7 +92,7 @@ def _interim(draft: Draft, payload: Payload) -> None:
     text = shape.text(payload, "text")
     row = draft.tail
     if row is None or type(row.entry) is not Agent:
-        said = agent_rows(draft, draft.turn_number)[-1:]
+        said = agent_rows(draft)[-1:]
         row = said[0] if said and normal(said[0].text) == normal(text) else None
     if row is not None:
         streamed = row.text

@@ -41,7 +41,7 @@ class Indexes:
         self.notices: dict[str, Row[Notice]] = {}
         self.systems: dict[str, Row[System]] = {}
         self.subagents: dict[str, Row[Subagent]] = {}
-        self.parts: dict[tuple[str, str], int] = {}
+        self.said: dict[tuple[type, str], list[Row[Any]]] = {}
 
     def enter(self, row: Row[Any]) -> None:
         """Put *row* into the list and into the indexes of its kind."""
@@ -57,8 +57,7 @@ class Indexes:
     def _index_said(self, row: Row[Agent] | Row[Thought]) -> None:
         said = row.entry
         if said.mid is not None:
-            key = (said.kind, said.mid)
-            self.parts[key] = max(said.part, self.parts.get(key, 0))
+            self.said.setdefault((type(said), said.mid), []).append(row)
 
     def _index_user(self, row: Row[User]) -> None:
         user = row.entry

@@ -48,14 +48,9 @@ def error(
 
 
 def _same_error(draft: Draft, text: str) -> Row[Error] | None:
-    number = draft.turn_number
-    for row in reversed(draft.rows):
-        if row.entry.turn != number:
-            return None
-        if isinstance(row.entry, Error) and normal(row.entry.text) == normal(text):
-            found: Row[Error] = row
-            return found
-    return None
+    said = normal(text)
+    rows = (row for row in draft.rows_of_turn() if type(row.entry) is Error)
+    return next((row for row in rows if normal(row.entry.text) == said), None)
 
 
 def _is_auth(text: str, code: str | None, data: Json) -> bool:

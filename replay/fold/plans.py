@@ -12,6 +12,7 @@ from replay.fold import shape
 from replay.fold.draft import Draft
 from replay.fold.row import Row
 from replay.fold.shape import Misshapen, Payload
+from replay.fold.values import made
 from replay.pieces import PlanItem
 
 DEFAULT: Final = "default"
@@ -93,9 +94,7 @@ def _item(entry: Any, where: str) -> PlanItem:
         case str():
             return PlanItem(text=entry)
         case {"content": str(text)} | {"text": str(text)} | {"title": str(text)}:
-            return PlanItem(
-                text=text,
-                status=shape.maybe_text(entry, "status") or "pending",
-                priority=shape.maybe_text(entry, "priority"),
-            )
+            status = shape.maybe_text(entry, "status") or "pending"
+            priority = shape.maybe_text(entry, "priority")
+            return made(PlanItem, {"text": text, "status": status, "priority": priority})
     raise Misshapen(f"{where} has no text")

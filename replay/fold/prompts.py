@@ -141,8 +141,8 @@ def _usage(result: Payload) -> dict[str, Json]:
 
 def prompt_row(draft: Draft, seq: int) -> Row[User] | None:
     """Return the prompt that the record at *seq* made."""
-    names = (f"e{seq}", f"e{seq}.1", f"e{seq}.2")
-    return next((draft.users[name] for name in names if name in draft.users), None)
+    find = draft.users.get
+    return find(f"e{seq}") or find(f"e{seq}.1") or find(f"e{seq}.2")
 
 
 def _turn_of(row: Row[User]) -> int | None:

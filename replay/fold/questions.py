@@ -58,7 +58,9 @@ def _permission(params: Payload) -> dict[str, Any]:
     return {
         "title": title,
         "text": _words(call),
-        "questions": (Question(id="permission", text=title or "", options=options),),
+        "questions": (
+            made(Question, {"id": "permission", "text": title or "", "options": options}),
+        ),
     }
 
 

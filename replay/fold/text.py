@@ -8,8 +8,8 @@ are different messages. Chunks are joined when a transcript is taken, not one by
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from replay.entries import Agent, Thought, User
 from replay.fold.draft import Draft
@@ -17,8 +17,6 @@ from replay.fold.row import Row
 from replay.fold.strings import joined, normal
 from replay.fold.turns import finish_turn, start_turn
 from replay.pieces import Block
-
-_KIND: Final = {Agent: "agent", Thought: "thought"}
 
 
 def say(draft: Draft, kind: type[Agent | Thought], text: str, mid: str | None = None) -> None:
@@ -28,15 +26,14 @@ def say(draft: Draft, kind: type[Agent | Thought], text: str, mid: str | None = 
     row = draft.tail
     if row is None or type(row.entry) is not kind or row.entry.mid != mid:
         row = _open(draft, kind, mid)
-    row.chunks.append(text)
-    draft.touch(row)
+    draft.append(row, text)
     if row.entry.hidden:
         _show_if_new(draft, row)
 
 
 def _show_if_new(draft: Draft, row: Row[Agent]) -> None:
     """Show a late message as soon as it says what its turn has not said."""
-    said = [other for other in agent_rows(draft, row.entry.turn) if not other.entry.late]
+    said = [other for other in agent_rows(draft) if not other.entry.late]
     draft.mark(row, hidden=repeats(row.text, said))
 
 
@@ -60,7 +57,7 @@ def _open(draft: Draft, kind: type[Any], mid: str | None) -> Row[Any]:
     draft.seal()
     fields: dict[str, Any] = {"mid": mid}
     if mid is not None:
-        fields["part"] = draft.parts.get((_KIND[kind], mid), 0) + 1
+        fields["part"] = len(draft.said.get((kind, mid), ())) + 1
     if kind is Agent and draft.turn is None and draft.turns:
         fields |= {"late": True, "hidden": True}
     draft.lively = True
@@ -77,8 +74,7 @@ def replace_message(
     blocks: tuple[Block, ...],
 ) -> None:
     """Make the whole message *mid* say *text* (v2); its later parts are superseded."""
-    rows = [row for row in draft.rows if type(row.entry) is kind and row.entry.mid == mid]
-    if rows:
+    if rows := _parts(draft, kind, mid):
         row, *others = rows
         for other in others:
             draft.mark(other, superseded=True)
@@ -87,6 +83,13 @@ def replace_message(
     else:
         return
     rewrite(draft, row, text, blocks=blocks)
+
+
+def _parts(draft: Draft, kind: type[Any], mid: str) -> Sequence[Row[Any]]:
+    """Return what there is of a message; the id of a prompt may have come after it."""
+    if kind is User:
+        return [row for row in draft.users.values() if row.entry.mid == mid]
+    return draft.said.get((kind, mid), ())
 
 
 def rewrite(draft: Draft, row: Row[Any], text: str, /, **changes: Any) -> None:
@@ -124,8 +127,7 @@ def _continue_user(draft: Draft, row: Row[User], part: str | Block) -> None:
     if isinstance(part, Block):
         draft.edit(row, blocks=(*row.entry.blocks, part))
     else:
-        row.chunks.append(part)
-        draft.touch(row)
+        draft.append(row, part)
 
 
 def _new_user(draft: Draft, part: str | Block, mid: str | None) -> None:
@@ -187,17 +189,10 @@ def _last_prompt(draft: Draft) -> Row[User] | None:
     return next((draft.users[name] for name in reversed(prompts)), None)
 
 
-def agent_rows(draft: Draft, turn: int | None) -> list[Row[Agent]]:
-    """Return what the agent has said in *turn* and what still counts of it, in order."""
-    rows: list[Row[Agent]] = []
-    for row in reversed(draft.rows):
-        if row.entry.turn != turn:
-            if row.entry.turn is not None and turn is not None and row.entry.turn < turn:
-                break
-            continue
-        if type(row.entry) is Agent and not row.entry.superseded:
-            rows.append(row)
-    return rows[::-1]
+def agent_rows(draft: Draft) -> list[Row[Agent]]:
+    """Return what the agent has said in the turn and what still counts of it, in order."""
+    rows = (row for row in draft.rows_of_turn() if type(row.entry) is Agent)
+    return [row for row in rows if not row.entry.superseded][::-1]
 
 
 def repeats(text: str, rows: Iterable[Row[Agent]]) -> bool:

@@ -19,6 +19,7 @@ from replay.fold.naming import better_kind, better_title, tool_name
 from replay.fold.row import Row
 from replay.fold.shape import Payload, as_items, as_text
 from replay.fold.strings import shortened
+from replay.fold.values import made
 from replay.pieces import Json, Location
 
 
@@ -90,13 +91,14 @@ def patch(draft: Draft, row: Row[Tool], changes: dict[str, Any]) -> None:
     """Change a tool; a `status` among *changes* is what its agent says."""
     said, status = changes.pop("status", None), row.entry.status
     if said is None or said == status:
-        draft.edit(row, **changes)
+        draft.write(row, changes)
     elif is_closed(status):
         if is_closed(said) and said not in row.entry.status_conflict:
             changes["status_conflict"] = (*row.entry.status_conflict, said)
-        draft.edit(row, **changes)
+        draft.write(row, changes)
     else:
-        draft.edit(row, status=advanced(status, said), **changes)
+        changes["status"] = advanced(status, said)
+        draft.write(row, changes)
         _keep_working(draft, row)
 
 
@@ -170,7 +172,10 @@ def _content(changes: Changes, value: Any, _tool: Tool | None) -> None:
 
 def _locations(changes: Changes, value: Any, _tool: Tool | None) -> None:
     changes["locations"] = tuple(
-        Location(path=shape.text(place, "path"), line=shape.maybe_integer(place, "line"))
+        made(
+            Location,
+            {"path": shape.text(place, "path"), "line": shape.maybe_integer(place, "line")},
+        )
         for place in shape.objects({"locations": value}, "locations")
     )
 

@@ -6,7 +6,7 @@ Above this module: `prompts`, `hermes`, `acp`, `text`. Below it: `draft`, `latti
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from replay.entries import Interrupt, Notice, User
 from replay.fold.draft import Draft
@@ -128,11 +128,5 @@ def interrupt(draft: Draft, by: str | None, text: str) -> None:
 
 
 def _say_interrupted(draft: Draft) -> None:
-    number = draft.turn_number
-    for row in reversed(draft.rows):
-        entry: Any = row.entry
-        if entry.turn != number:
-            break
-        if isinstance(entry, Interrupt):
-            return
-    draft.add(Interrupt)
+    if all(type(row.entry) is not Interrupt for row in draft.rows_of_turn()):
+        draft.add(Interrupt)
