@@ -82,20 +82,21 @@ def _written(history: Sequence[Operation], final: Sequence[str]) -> Iterator[str
 def _misplaced(operation: Operation, numbers: Sequence[int]) -> str | None:
     """Return what is wrong with an append whose events stand at *numbers*, if anything is."""
     wanted = list(range(operation.after + 1, operation.after + 1 + len(operation.texts)))
+    wrong: str | None = None
     match operation.outcome:
         case "done" if numbers != wanted:
-            return f"acknowledged at {wanted[:1]}, found at {numbers}"
+            wrong = f"acknowledged at {wanted[:1]}, found at {numbers}"
         case "done" if operation.expected not in (None, operation.after):
-            return f"expected {operation.expected}, appended behind {operation.after}"
+            wrong = f"expected {operation.expected}, appended behind {operation.after}"
         case "refused" if numbers:
-            return f"refused, found at {numbers}"
+            wrong = f"refused, found at {numbers}"
         case "refused" if operation.expected == operation.head:
-            return "refused although the head was as expected"
+            wrong = "refused although the head was as expected"
         case "unknown" if numbers and len(numbers) != len(operation.texts):
-            return "only a part is recorded"
+            wrong = "only a part is recorded"
         case "unknown" if numbers and list(numbers) != [*range(numbers[0], numbers[-1] + 1)]:
-            return f"recorded in pieces, at {numbers}"
-    return None
+            wrong = f"recorded in pieces, at {numbers}"
+    return wrong
 
 
 def _read(history: Sequence[Operation], final: Sequence[str]) -> Iterator[str]:
