@@ -11,8 +11,8 @@ object whose writes are in a known order).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal["append", "read"]
@@ -33,25 +33,12 @@ class Operation:
     expected: int | None = None
     outcome: Outcome = "unknown"
     ended: int | None = None
-    head: int = 0
+    head: int | None = None
     """What was said to be the head: of a read, of a refusal, or after an append."""
 
     def __str__(self) -> str:
         what = f"{self.client}: {self.kind} {self.texts[:2]}{'…' if len(self.texts) > 2 else ''}"
         return f"{what} [{self.began}, {self.ended}] {self.outcome}, head {self.head}"
-
-
-@dataclass
-class History:
-    """Of one session."""
-
-    operations: list[Operation] = field(default_factory=list)
-
-    def begin(self, client: str, kind: Kind, now: int, **known: object) -> Operation:
-        """Note that a client has called."""
-        operation = Operation(client, kind, now, **known)  # type: ignore[arg-type]
-        self.operations.append(operation)
-        return operation
 
 
 def violations(history: Sequence[Operation], final: Sequence[str]) -> list[str]:
@@ -102,21 +89,25 @@ def _misplaced(operation: Operation, numbers: Sequence[int]) -> str | None:
 def _read(history: Sequence[Operation], final: Sequence[str]) -> Iterator[str]:
     """Yield what was read and is not so."""
     for operation in history:
-        if operation.outcome == "unknown" or operation.kind != "read":
+        if operation.outcome == "unknown" or operation.head is None:
+            continue
+        if operation.head > len(final):
+            yield f"a head that never was: {operation}"
+        if operation.kind != "read":
             continue
         there = tuple(final[operation.after : operation.after + len(operation.texts)])
         if operation.texts != there:
             yield f"read other than what is recorded ({there[:2]}…): {operation}"
-        if operation.head > len(final):
-            yield f"read a head that never was: {operation}"
         if operation.after + len(operation.texts) > max(operation.head, operation.after):
             yield f"read beyond the head: {operation}"
 
 
 def _against_the_clock(history: Sequence[Operation], final: Sequence[str]) -> Iterator[str]:
     """Yield what ended before something began that stands before it in the log's order."""
+    places = {text: number for number, text in enumerate(final, 1)}
+    ranks = ((_rank(operation, places), operation) for operation in history)
     ranked = sorted(
-        ((rank, operation) for operation in history if (rank := _rank(operation, final))),
+        ((rank, operation) for rank, operation in ranks if rank is not None),
         key=lambda item: item[0],
     )
     latest: Operation | None = None
@@ -131,10 +122,11 @@ def _against_the_clock(history: Sequence[Operation], final: Sequence[str]) -> It
             yield f"had ended before this began: {latest}, and yet stands behind it: {operation}"
 
 
-def _rank(operation: Operation, final: Sequence[str]) -> int | None:
+def _rank(operation: Operation, places: Mapping[str, int]) -> int | None:
     """Return where an operation stands: appends at even ranks, what saw a head behind it."""
     if operation.kind == "append" and operation.outcome != "refused":
-        if operation.texts and operation.texts[-1] in final:
-            return 2 * (final.index(operation.texts[-1]) + 1)
+        number = places.get(operation.texts[-1]) if operation.texts else None
+        return None if number is None else 2 * number
+    if operation.outcome == "unknown" or operation.head is None:
         return None
-    return 2 * operation.head + 1 if operation.outcome != "unknown" else None
+    return 2 * operation.head + 1
