@@ -7,6 +7,7 @@ where a test says so is a line made of memory.
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -16,11 +17,11 @@ from typing import Any
 import anyio
 
 from eventlog import Event, MemoryStore, SessionId, codec, parse
+from gateway.agent_spec import AgentSpec
 from gateway.auth import Token
 from gateway.hermes_view import Views
 from gateway.jsonrpc import Failure, Notification, Reply, Request, dump
 from gateway.jsonrpc import parse as parse_frame
-from gateway.live import AgentSpec
 from gateway.methods import Gateway
 from gateway.serve import gateway_on
 from gateway.server import Server
@@ -31,6 +32,9 @@ from tests.gateway.kept import check_answer, check_told
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "acp"
 TOKEN = Token("a-token-of-the-tests")
+
+PATIENCE = 40
+"""Seconds that a client waits for a frame: less than a test may take, so that it says for what."""
 
 QUIET = ("claude049-hello", ["Say hi [[S:hello]]"])
 """A capture without questions, and its first prompt."""
@@ -72,9 +76,11 @@ class RawClient:
     line: Transport
     frames: list[bytes] = field(default_factory=list)
     _ids: int = 0
+    _passed: deque[Any] = field(default_factory=deque)
+    """What came before the answers to calls, and nobody has listened for yet."""
 
     async def ask(self, method: str, params: dict[str, Any] | None = None) -> Any:
-        """Call, and return the result; what comes in between is kept in `frames`.
+        """Call, and return the result; what comes in between is still to be heard.
 
         Raises:
             RpcError: the gateway said no.
@@ -90,32 +96,44 @@ class RawClient:
                 case Failure(id_, error) as answer if id_ == self._ids:
                     check_answer(method, answer)
                     raise error
+                case other:
+                    self._passed.append(other)
 
     async def say(self, frame: bytes) -> None:
         """Send bytes, whatever they are."""
         await self.line.send(frame)
 
     async def next(self) -> bytes:
-        """Return the next frame."""
-        frame = await self.line.receive()
+        """Return the next frame of the line.
+
+        Raises:
+            TimeoutError: there is none for a long time.
+
+        """
+        with anyio.fail_after(PATIENCE):
+            frame = await self.line.receive()
         self.frames.append(frame)
         check_told(parse_frame(frame))
         return frame
 
+    async def _heard(self) -> Any:
+        """Return the next frame that nobody has listened for: a busy machine may be early."""
+        return self._passed.popleft() if self._passed else parse_frame(await self.next())
+
     async def events(self, *, until: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
-        """Return the params of every event from now on, up to the one that *until* is true of."""
+        """Return the params of every event not heard yet, up to the one that *until* is true of."""
         heard = []
         while True:
-            match parse_frame(await self.next()):
+            match await self._heard():
                 case Notification("event", dict(params)) if "seq" in params:
                     heard.append(params)
                     if until(params):
                         return heard
 
     async def hear(self, method: str) -> Any:
-        """Return the next notification or request of this method."""
+        """Return the next notification or request of this method, of those not heard yet."""
         while True:
-            match parse_frame(await self.next()):
+            match await self._heard():
                 case (Notification(found, _) | Request(_, found, _)) as frame if found == method:
                     return frame
 
