@@ -20,10 +20,10 @@ from replay import (
     KIND,
     Fold,
     Transcript,
+    checkpoint_of,
     digest,
     dump,
     opening,
-    state_of,
 )
 
 FOLDS_KEPT: Final = 16
@@ -64,7 +64,7 @@ class Transcripts:
         last = await self._source.checkpoint(session_id, KIND, FOLD_VERSION)
         seq, size = (last.seq, len(last.body)) if last else (0, 0)
         if transcript.seq - seq >= max(EVERY, size // WEIGHT):
-            state = await anyio.to_thread.run_sync(state_of, transcript)
+            state = await anyio.to_thread.run_sync(checkpoint_of, transcript)
             await self._source.keep(session_id, KIND, state)
 
     async def _folded(self, session_id: SessionId, seq: int | None) -> Transcript:

@@ -32,7 +32,7 @@ from replay.fold import (
 )
 from replay.formats import Format, format_named
 from replay.live import Live, Shown
-from replay.opening import KIND, opening, state_of
+from replay.opening import KIND, checkpoint_of, opening, state_of
 from replay.pieces import (
     Block,
     Excerpt,
@@ -126,6 +126,7 @@ __all__ = [
     "better_title",
     "canonical",
     "canonical_json",
+    "checkpoint_of",
     "clean",
     "clean_line",
     "digest",

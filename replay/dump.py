@@ -1,44 +1,25 @@
 """A transcript as JSON, and back: exactly, so that a fold can go on from it (F-L2).
 
 Above this module: the gateway's `session.transcript`, `-f json`, checkpoints, `digest`. Below it:
-`transcript`, pydantic.
+`plain`, and `checking` for what comes from elsewhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
-
-from replay.errors import NotATranscript, OtherFoldVersion
+from replay.errors import OtherFoldVersion
+from replay.plain import plain, read
 from replay.transcript import FOLD_VERSION, Transcript
 
 
-@cache
-def _shape() -> TypeAdapter[Transcript]:
-    """Return what reads and writes transcripts; made once, by the first who needs it."""
-    return TypeAdapter(Transcript)
-
-
 def dump(transcript: Transcript) -> dict[str, Any]:
-    """Return *transcript* as JSON values, with the version of the fold that made it."""
-    try:
-        values: dict[str, Any] = _shape().dump_python(transcript, mode="json")
-    except UnicodeEncodeError:  # half a character in the name of a member: pydantic refuses it
-        values = _plain(_shape().dump_python(transcript, mode="python"))
-    return {"fold_version": FOLD_VERSION, **values}
+    """Return *transcript* as JSON values, with the version of the fold that made it.
 
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON has it: lists for tuples."""
-    match value:
-        case dict():
-            return {key: _plain(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_plain(item) for item in value]
-    return value
+    What the transcript holds as JSON is shared with it, not copied.
+    """
+    return {"fold_version": FOLD_VERSION, **plain(transcript)}
 
 
 def load(values: Mapping[str, Any]) -> Transcript:
@@ -64,18 +45,27 @@ def load_base(values: Mapping[str, Any]) -> Transcript:
         NotATranscript: it is nothing that `dump` writes.
 
     """
-    fields = {key: value for key, value in values.items() if key != "fold_version"}
-    try:
-        return _shape().validate_python(fields)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise NotATranscript(f"{where}: {first['msg']}") from None
+    from replay.checking import check  # noqa: PLC0415 - pydantic's start is felt
+
+    members = {key: value for key, value in values.items() if key != "fold_version"}
+    return check(members)
+
+
+def restore(values: dict[str, Any]) -> Transcript:
+    """Return the transcript that `dump` wrote for this version of the fold; nothing is checked.
+
+    For checkpoints alone: they are kept by version, nobody else writes them, and the log's
+    checksum covers them.
+    """
+    transcript: Transcript = read(Transcript, values)
+    return transcript
 
 
 def schema() -> dict[str, Any]:
     """Return the JSON schema of what `dump` returns; docs/transcript.schema.json is a copy."""
-    described = _shape().json_schema(mode="serialization")
+    from replay.checking import shape  # noqa: PLC0415 - pydantic's start is felt
+
+    described = shape().json_schema(mode="serialization")
     described["properties"] = {
         "fold_version": {"const": FOLD_VERSION},
         **described["properties"],

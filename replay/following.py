@@ -19,6 +19,7 @@ import anyio
 
 from eventlog import (
     Event,
+    LogAddress,
     LogReader,
     Page,
     SessionId,
@@ -165,8 +166,10 @@ async def _opened(log: str | None, *, wait: bool) -> AsyncGenerator[LogReader, N
 
 
 def _identity(log: str | None) -> tuple[int, int] | None:
-    """Return which file the log is; None if there is none."""
+    """Return which file the log is; None if there is none. On servers it is always the same."""
     location = log_location(log)
+    if isinstance(location, LogAddress):
+        return 0, 0
     for file in (location / DATABASE, location):
         if file.is_file():
             found = file.stat()

@@ -1,6 +1,6 @@
 """Where the fold of a session of the log begins: a kept state, what pruning left, or nothing.
 
-Above this module: the gateway's transcripts, `source`. Below it: `dump`, the log's checkpoints.
+Above this module: the gateway's transcripts, `source`. Below it: `dump`, `kept`, the log's checkpoints.
 
 A checkpoint is a cache keyed by the fold's version: with all of them deleted every answer is the
 same, only later (S-14). A base is not: what it holds is nowhere else, so any later fold reads it.
@@ -8,17 +8,28 @@ same, only later (S-14). A base is not: what it holds is nowhere else, so any la
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 from eventlog import Checkpoint, Checkpoints, LogReader, Seq, SessionId, Standing, codec
-from replay.dump import dump, load, load_base
+from replay.dump import dump, load_base
 from replay.errors import ReplayError
 from replay.fold import Fold
+from replay.kept import Ending, read_end, read_whole, written
 from replay.transcript import FOLD_VERSION, Transcript
 
 KIND: Final = "transcript"
 """What checkpoints of this fold are called in the log."""
+
+
+async def opening_end(log: Checkpoints, session_id: SessionId, *, turns: int) -> Ending | None:
+    """Return the last *turns* of the newest state that was kept, if one was."""
+    kept = await log.checkpoint(session_id, KIND, FOLD_VERSION, at=None)
+    if kept is None or (found := _kept(kept, partial(read_end, turns=turns))) is None:
+        return None
+    return Ending(replace(found.transcript, session=session_id), found.older)
 
 
 async def opening(log: Checkpoints, session_id: SessionId, *, at: int | None = None) -> Transcript:
@@ -28,10 +39,12 @@ async def opening(log: Checkpoints, session_id: SessionId, *, at: int | None = N
     a session that was pruned as far.
     """
     kept = await log.checkpoint(session_id, KIND, FOLD_VERSION, at=at)
-    found = kept and _read(kept, load)
-    if not found and (base := await log.base(session_id)):
-        found = transcript_at(base)
-    return replace(found or Transcript(), session=session_id)
+    if kept and (whole := _kept(kept, read_whole)):
+        found = whole.transcript
+    else:
+        base = await log.base(session_id)
+        found = (base and transcript_at(base)) or Transcript()
+    return replace(found, session=session_id)
 
 
 class Bases:
@@ -62,17 +75,26 @@ async def _advance(folding: Fold, log: LogReader, session_id: SessionId, to: int
 
 def transcript_at(base: Checkpoint) -> Transcript | None:
     """Return the transcript that a base holds, whatever version of the fold made it."""
-    return _read(base, load_base)
+    try:
+        found = load_base(codec.loads(base.body))
+    except ReplayError:
+        return None  # of a shape that only the program that kept it knew
+    return found if found.seq == base.seq else None
 
 
 def state_of(transcript: Transcript) -> Checkpoint:
-    """Return *transcript* as the log keeps it: as a checkpoint, or as a base."""
+    """Return *transcript* as a base: what cassettes carry and any later fold reads."""
     return Checkpoint(Seq(transcript.seq), FOLD_VERSION, codec.dumps(dump(transcript)))
 
 
-def _read(state: Checkpoint, how: Any) -> Transcript | None:
+def checkpoint_of(transcript: Transcript) -> Checkpoint:
+    """Return *transcript* as a checkpoint: a cache for this version of the fold."""
+    return Checkpoint(Seq(transcript.seq), FOLD_VERSION, written(transcript))
+
+
+def _kept(state: Checkpoint, how: Callable[[bytes], Ending]) -> Ending | None:
     try:
-        found: Transcript = how(codec.loads(state.body))
+        found = how(state.body)
     except ReplayError:
-        return None  # of a shape that only the program that kept it knew
-    return found if found.seq == state.seq else None
+        return None
+    return found if found.transcript.seq == state.seq else None

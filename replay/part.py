@@ -12,9 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from eventlog import Envelope, parse
+from eventlog import Envelope, SessionId, parse
 from replay.entries import AnyEntry, System, Unknown
 from replay.fold import Fold
+from replay.fold.older import NOTHING, Older
 from replay.points import Point, check_turn
 from replay.render.clean import clean_line
 from replay.selection import EVERYTHING, Selection, select, span_of
@@ -61,14 +62,21 @@ class Taking:
         *,
         until: int | None = None,
         begin: Transcript | None = None,
+        older: Older = NOTHING,
     ) -> None:
+        self.session: Final = SessionId(session)
         self._part = part
         self._until = until if part.until is None or until is not None else part.until.seq
-        self._fold = Fold(begin or Transcript(session=session))
+        self._fold = Fold(begin or Transcript(session=session), older)
         self._lines: list[bytes] = []
         self._beside: list[AnyEntry] = []
         self._start: int | None = begin.t0 if begin else None
         self._cut = False
+
+    @property
+    def seq(self) -> int:
+        """The last record taken."""
+        return self._fold.seq
 
     def add(self, line: bytes) -> bool:
         """Take a line; tell whether more are wanted."""

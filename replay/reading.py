@@ -5,10 +5,11 @@ Above this module: `program`. Below it: `source`, `part`, kept states of the log
 
 from __future__ import annotations
 
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 from eventlog import LogReader, SessionId, log_location, open_reader, valid_session_id
-from replay.opening import opening
+from replay.fold.older import Elsewhere
+from replay.opening import opening, opening_end
 from replay.part import Part, Taken, Taking, end_of_turn
 from replay.source import lines_of, resolve
 from replay.transcript import Transcript
@@ -38,13 +39,31 @@ async def _whole(reader: LogReader, session: SessionId) -> Transcript:
 
 
 async def _taken(reader: LogReader, session: SessionId, part: Part, until: int | None) -> Taken:
+    if (turns := _of_the_end(part)) and (end := await opening_end(reader, session, turns=turns)):
+        with suppress(Elsewhere):  # a later event changes what came before: the whole is needed
+            return await _advanced(
+                reader, Taking(session, part, begin=end.transcript, older=end.older)
+            )
     begin = await opening(reader, session, at=_latest(part, until))
-    taking = Taking(session, part, until=until, begin=begin)
-    async with aclosing(lines_of(reader, session, begin.seq)) as lines:
+    return await _advanced(reader, Taking(session, part, until=until, begin=begin))
+
+
+async def _advanced(reader: LogReader, taking: Taking) -> Taken:
+    async with aclosing(lines_of(reader, taking.session, taking.seq)) as lines:
         async for text in lines:
             if not taking.add(text):
                 break
     return taking.taken()
+
+
+def _of_the_end(part: Part) -> int:
+    """Return how many turns, counted from the end, hold all that is wanted; 0 for the whole."""
+    wanted = part.wanted
+    if part.until is not None or part.lines or part.records or part.counted or wanted.begin:
+        return 0
+    if wanted.turn is not None:
+        return max(0, -wanted.turn)
+    return wanted.last or 0
 
 
 def _latest(part: Part, until: int | None) -> int | None:

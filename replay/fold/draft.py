@@ -25,6 +25,7 @@ from replay.entries import (
     User,
 )
 from replay.fold.indexes import Indexes
+from replay.fold.older import NOTHING, Older
 from replay.fold.row import Row
 from replay.fold.screens import Screen
 from replay.fold.values import changed, made
@@ -40,8 +41,8 @@ _SEALING: Final = frozenset({Tool, Plan, Ask, Subagent, Error, Interrupt, Gap})
 class Draft(Indexes):
     """What steps write to. *seq* and *ts* are those of the record at hand."""
 
-    def __init__(self, transcript: Transcript) -> None:
-        super().__init__()
+    def __init__(self, transcript: Transcript, older: Older = NOTHING) -> None:
+        super().__init__(older)
         self.base = transcript
         self.seq: int = transcript.seq
         self.ts: int = transcript.t1

@@ -17,6 +17,7 @@ from replay.entries import Gap
 from replay.fold import acp, asks, calls, hermes, hermes_tools, prompts, session, subagents
 from replay.fold.draft import Draft
 from replay.fold.notes import unknown
+from replay.fold.older import NOTHING, Older
 from replay.fold.shape import Misshapen
 from replay.fold.step import Step
 from replay.transcript import EMPTY, Transcript
@@ -38,10 +39,14 @@ _COMPARED: Final = 64
 
 
 class Fold:
-    """A transcript that grows record by record, for those who follow a session."""
+    """A transcript that grows record by record, for those who follow a session.
 
-    def __init__(self, transcript: Transcript = EMPTY) -> None:
-        self._draft = Draft(transcript)
+    If *transcript* is the end of one, *older* tells what it lacks: a record about that raises
+    `Elsewhere`.
+    """
+
+    def __init__(self, transcript: Transcript = EMPTY, older: Older = NOTHING) -> None:
+        self._draft = Draft(transcript, older)
         self._recent: deque[Envelope] = deque(maxlen=_COMPARED)
 
     @property
@@ -55,7 +60,7 @@ class Fold:
         return sum(self._draft.ephemeral.values())
 
     def apply(self, record: Envelope) -> None:
-        """Fold one record. Never raises for what a record says."""
+        """Fold one record. Never raises for what a record says of a whole transcript."""
         draft = self._draft
         seq = record["seq"]
         if seq != draft.seq + 1:

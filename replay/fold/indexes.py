@@ -1,6 +1,6 @@
 """What the steps of a fold look things up in, by the ids that events have for them.
 
-Above this module: `draft`. Below it: `row`, `lattice`.
+Above this module: `draft`. Below it: `row`, `lattice`, `older`.
 
 Indexes are private: they are made of the entries alone, when a fold goes on from a transcript as
 when an entry is added (F-L2).
@@ -8,11 +8,12 @@ when an entry is added (F-L2).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from replay.entries import (
     Agent,
+    AnyEntry,
     Ask,
     Notice,
     Plan,
@@ -23,25 +24,38 @@ from replay.entries import (
     User,
 )
 from replay.fold.lattice import is_working
+from replay.fold.older import NOTHING, Elsewhere, Older
 from replay.fold.row import Row
 
 
 class Indexes:
     """The rows in their order, and the last of each id."""
 
-    def __init__(self) -> None:
+    def __init__(self, older: Older = NOTHING) -> None:
         self.rows: list[Row[Any]] = []
-        self.tools: dict[str, Row[Tool]] = {}
+        self.tools: dict[str, Row[Tool]] = older.index("tools")
         self.working: dict[int, Row[Tool]] = {}
-        self.asks: dict[str, Row[Ask]] = {}
+        self.asks: dict[str, Row[Ask]] = older.index("asks")
         self.waiting: dict[str, Row[Ask]] = {}
-        self.users: dict[str, Row[User]] = {}
+        self.users: dict[str, Row[User]] = older.index("users")
         self.queued: dict[str, Row[User]] = {}
         self.plans: dict[tuple[str, int | None], Row[Plan]] = {}
-        self.notices: dict[str, Row[Notice]] = {}
-        self.systems: dict[str, Row[System]] = {}
-        self.subagents: dict[str, Row[Subagent]] = {}
-        self.said: dict[tuple[type, str], list[Row[Any]]] = {}
+        self.notices: dict[str, Row[Notice]] = older.index("notices")
+        self.systems: dict[str, Row[System]] = older.index("systems")
+        self.subagents: dict[str, Row[Subagent]] = older.index("subagents")
+        self.said: dict[tuple[str, str], list[Row[Any]]] = older.index("said")
+        self._older = older
+
+    def all_rows(self) -> list[Row[Any]]:
+        """Return every row of the session.
+
+        Raises:
+            Elsewhere: this is a fold of its end.
+
+        """
+        if self._older:
+            raise Elsewhere
+        return self.rows
 
     def enter(self, row: Row[Any]) -> None:
         """Put *row* into the list and into the indexes of its kind."""
@@ -57,7 +71,7 @@ class Indexes:
     def _index_said(self, row: Row[Agent] | Row[Thought]) -> None:
         said = row.entry
         if said.mid is not None:
-            self.said.setdefault((type(said), said.mid), []).append(row)
+            self.said.setdefault((said.kind, said.mid), []).append(row)
 
     def _index_user(self, row: Row[User]) -> None:
         user = row.entry
@@ -83,6 +97,25 @@ class Indexes:
 
     def _index_subagent(self, row: Row[Subagent]) -> None:
         self.subagents[row.entry.key] = row
+
+
+def names_of(entry: AnyEntry) -> Iterator[tuple[str, ...]]:
+    """Yield by which names a later record may find *entry*: the index, then what it has there."""
+    match entry:
+        case Tool():
+            yield "tools", entry.tool_id
+        case Ask():
+            yield "asks", entry.ask_id
+        case User():
+            yield "users", entry.id
+        case Agent() | Thought() if entry.mid is not None:
+            yield "said", entry.kind, entry.mid
+        case Notice() if entry.key is not None:
+            yield "notices", entry.key
+        case System() if entry.key is not None:
+            yield "systems", entry.key
+        case Subagent():
+            yield "subagents", entry.key
 
 
 _INDEXING: Final[dict[type, Callable[[Indexes, Any], None]]] = {

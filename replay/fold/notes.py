@@ -81,7 +81,7 @@ def notice(draft: Draft, text: str, level: str = "info", key: str | None = None)
 
 def clear_notices(draft: Draft, key: str) -> None:
     """Mark every notice of *key* as cleared."""
-    for row in draft.rows if key in draft.notices else ():
+    for row in draft.all_rows() if key in draft.notices else ():
         if isinstance(row.entry, Notice) and row.entry.key == key and not row.entry.cleared:
             draft.edit(row, cleared=True)
 

@@ -236,7 +236,7 @@ def rewound(draft: Draft, payload: Payload) -> None:
     to_seq = shape.integer(payload, "to_seq")
     finish_turn(draft, "interrupted", "rewound")
     draft.seal()
-    for row in draft.rows:
+    for row in draft.all_rows():
         if row.entry.first > to_seq and not row.entry.superseded:
             draft.mark(row, superseded=True)
     system(draft, "rewind", f"rewound to {to_seq}")

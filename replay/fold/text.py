@@ -57,7 +57,7 @@ def _open(draft: Draft, kind: type[Any], mid: str | None) -> Row[Any]:
     draft.seal()
     fields: dict[str, Any] = {"mid": mid}
     if mid is not None:
-        fields["part"] = len(draft.said.get((kind, mid), ())) + 1
+        fields["part"] = len(draft.said.get((kind.kind, mid), ())) + 1
     if kind is Agent and draft.turn is None and draft.turns:
         fields |= {"late": True, "hidden": True}
     draft.lively = True
@@ -89,7 +89,7 @@ def _parts(draft: Draft, kind: type[Any], mid: str) -> Sequence[Row[Any]]:
     """Return what there is of a message; the id of a prompt may have come after it."""
     if kind is User:
         return [row for row in draft.users.values() if row.entry.mid == mid]
-    return draft.said.get((kind, mid), ())
+    return draft.said.get((kind.kind, mid), ())
 
 
 def rewrite(draft: Draft, row: Row[Any], text: str, /, **changes: Any) -> None:
