@@ -1,6 +1,7 @@
 """A durable, sequenced, append-only log of session events."""
 
 from eventlog import codec, exits
+from eventlog.address import LogAddress
 from eventlog.blobs import Piece, text_of
 from eventlog.capture import Capture, ImportedSession, Skipped, capture_of, read_capture
 from eventlog.cassette import (
@@ -45,7 +46,7 @@ from eventlog.folding import Standing
 from eventlog.forking import fork
 from eventlog.importer import ImportReport, import_file
 from eventlog.lease import Lease, Leases
-from eventlog.location import log_location, open_log, open_reader
+from eventlog.location import log_file, log_home, log_location, open_log, open_reader
 from eventlog.memory import MemoryStore
 from eventlog.naming import sessions_named
 from eventlog.printing import printable
@@ -112,6 +113,9 @@ __all__ = [
     "LogBusy",
     "Lease",
     "Leases",
+    "Log",
+    "LogAddress",
+    "LogBusy",
     "LogReader",
     "LogUnavailable",
     "Malformed",
@@ -149,6 +153,8 @@ __all__ = [
     "is_secret",
     "is_session",
     "line",
+    "log_file",
+    "log_home",
     "log_location",
     "on_the_wire",
     "open_log",

@@ -84,6 +84,11 @@ class Sealer:
 
     def text(self, batch: Batch) -> bytes | None:
         """Return the lines of *batch*, one for each of its numbers; None if it is damaged."""
+    def seal_gap(self, first: int, last: int, ts: int, reason: str) -> Batch:
+        """Return a batch that says that *first* to *last* are lost."""
+        body = gap(first, last, ts, reason).text
+        return Batch(first, last, ts, GAP, self.crc(first, last, ts, GAP, body), body)
+
         first, last, ts, codec, crc, body = batch
         if crc != self.crc(first, last, ts, codec, body):
             return None
@@ -100,15 +105,16 @@ class Sealer:
         for batch, following in batches:
             if (text := self.text(batch)) is not None:
                 if batch.first > due:
-                    yield _gap(due, batch.first - 1, batch.ts, "missing")
-                yield Run(batch.first, batch.last, text)
+                    yield gap(due, batch.first - 1, batch.ts, "missing")
+                reason = RECORDED if batch.codec == GAP else ""
+                yield Run(batch.first, batch.last, text, reason)
                 due = batch.last + 1
             elif (last := batch.last if following is None else following - 1) >= due:
                 # what it says of itself cannot be believed; what its neighbours say can
-                yield _gap(due, last, batch.ts, "damaged")
+                yield gap(due, last, batch.ts, "damaged")
                 due = last + 1
             if following is not None and following > due:
-                yield _gap(due, following - 1, batch.ts, "missing")
+                yield gap(due, following - 1, batch.ts, "missing")
                 due = following
 
     def crc(self, first: int, last: int, ts: int, codec: int, body: bytes) -> int:
@@ -117,7 +123,8 @@ class Sealer:
         return self.checksum.of(place.encode(), body)  # where it stands, and what it holds
 
 
-def _gap(first: int, last: int, ts: int, reason: str) -> Run:
+def gap(first: int, last: int, ts: int, reason: str) -> Run:
+    """Return the line that stands for events that are lost, and why."""
     event = Event.of("log.gap", {"first": first, "last": last, "reason": reason})
     return Run(first, last, line(last, ts, event), reason)
 

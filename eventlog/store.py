@@ -188,12 +188,8 @@ class Checkpoints(Protocol):
         ...
 
 
-class LogReader(EventSource, Contents, Catalogue, Checkpoints, Protocol):
-    """A whole log that is only read: what `hermes-replay` runs on."""
-
-
-class Retention(Protocol):
-    """What may be removed from a log, and what has to stay in its place (S-10)."""
+class Prunables(Protocol):
+    """What could be removed from a log (S-10)."""
 
     async def prunable(
         self, session_id: SessionId, *, to: int | None = None, before: int | None = None
@@ -203,6 +199,14 @@ class Retention(Protocol):
         A batch stays if any part of it has to. Where there is nothing, *seq* is the floor.
         """
         ...
+
+
+class LogReader(EventSource, Contents, Catalogue, Checkpoints, Prunables, Protocol):
+    """A whole log that is only read: what `hermes-replay` runs on."""
+
+
+class Retention(Prunables, Protocol):
+    """Removing from a log, and what has to stay in its place (S-10)."""
 
     async def prune(self, session_id: SessionId, base: Checkpoint) -> None:
         """Remove a session's events up to *base*, which stays in their place.

@@ -30,6 +30,11 @@ class Tail:
         self._size = 0
         self._unwanted = 0
 
+    @property
+    def last(self) -> int:
+        """The number of the last line."""
+        return self._first + len(self._lines) - 1
+
     def add(self, first: int, lines: Sequence[bytes], *, wanted: bool) -> bool:
         """Add *lines*, the first of which has the number *first*; whether this is worth keeping."""
         self._unwanted = 0 if wanted else self._unwanted + 1

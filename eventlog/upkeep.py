@@ -23,9 +23,11 @@ from eventlog.errors import HistoryTruncated
 from eventlog.event import SessionId, valid_session_id
 from eventlog.folding import Standing, folding
 from eventlog.forking import fork as fork_session
-from eventlog.location import log_location, open_log, open_reader
+from eventlog.location import log_file, open_log, open_reader
+from eventlog.printing import printable
 from eventlog.sqlite import SqliteReader, database_file, duplicate
-from eventlog.store import Prunable
+from eventlog.sqlite.salvage import salvage as salvaged
+from eventlog.store import LogReader, Prunable
 from eventlog.terminal import Json, Location, Session, Sessions, one, put, run, say, writing
 
 commands: Final = typer.Typer(rich_markup_mode=None)
@@ -53,7 +55,7 @@ def backup(
     """
 
     async def work() -> None:
-        say(f"written to {await duplicate(log_location(log), file)}")
+        say(f"written to {await duplicate(log_file(log), file)}")
 
     run(work)
 
@@ -70,7 +72,7 @@ def restore(
     """Make a log of a backup where none is, and verify it; exit 1 if anything is damaged."""
 
     async def work() -> int:
-        made = await duplicate(file, database_file(log_location(log)))
+        made = await duplicate(file, database_file(log_file(log)))
         async with SqliteReader.open(made) as reader:
             found = [damage async for damage in reader.verify()]
         for damage in found:
@@ -245,7 +247,7 @@ def _age(text: str) -> int:
 
 
 async def _plan(
-    reader: SqliteReader, keys: Sequence[SessionId], to: int | None, before: int | None
+    reader: LogReader, keys: Sequence[SessionId], to: int | None, before: int | None
 ) -> list[tuple[SessionId, Prunable, Standing]]:
     """Return what there is to remove, and with it what will stay in its place."""
     plan = []

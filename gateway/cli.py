@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventlog import SessionId, exits, log_location, valid_session_id
-from gateway.live import AgentSpec
+from eventlog import SessionId, exits, log_home, log_location, valid_session_id
 from gateway.options import (
     PROGRAM,
     AllowHost,
@@ -119,7 +118,7 @@ def attach(
         fail("a session has its agent: give SESSION or --agent", exits.USAGE)
     with exits.ending(PROGRAM):
         where = log_location(log)
-    run_to_end(run, session, agent, url, where.parent if where.suffix == ".db" else where)
+    run_to_end(run, session, agent, url, log_home(where))
 
 
 @app.command(

@@ -14,7 +14,7 @@ from typing import Annotated, Final, NoReturn, TypeVar
 import anyio
 import typer
 
-from eventlog import exits, log_location
+from eventlog import LogAddress, exits, log_home, log_location
 from gateway.errors import GatewayError
 
 PROGRAM: Final = "hermes-gateway"
@@ -43,11 +43,11 @@ AllowHost = Annotated[
 ]
 
 
-def home_of_log(option: str | None) -> tuple[Path, Path]:
+def home_of_log(option: str | None) -> tuple[Path | LogAddress, Path]:
     """Return where the log is, and the folder beside it that keeps the token, made if need be."""
     with exits.ending(PROGRAM):
         where = log_location(option)
-    home = where.parent if where.suffix == ".db" else where
+    home = log_home(where)
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     return where, home
 

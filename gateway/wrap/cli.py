@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import anyio
 import typer
 
-from eventlog import exits, log_location
+from eventlog import exits, log_file
 from gateway.errors import CannotStart
 from gateway.options import (
     PROGRAM,
@@ -76,7 +76,7 @@ def acp(
     if history not in set(Mode):
         fail(f"--history {history}: write off, fill or prefer", exits.USAGE)
     with exits.ending(PROGRAM):
-        where = log_location(log)
+        where = log_file(log)
     wrapping = Wrapping(command, where, Mode(history), name)
     editor = Ends(*take_standard())
     try:

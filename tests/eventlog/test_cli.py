@@ -180,12 +180,12 @@ def test_no_log_is_told(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_server_s_log_is_not_taken_for_a_folder(tmp_path: Path) -> None:
-    """A `nats://` address is refused in words until there is an adapter for it."""
-    found = hermes_log("ls", "--log", "nats://127.0.0.1:4222")
+def test_a_server_that_is_not_there_is_told() -> None:
+    """A `nats://` address where nobody listens: one line says what to do, and the exit code is 5."""
+    found = hermes_log("ls", "--log", "nats://127.0.0.1:1/name")
 
     assert found.returncode == exits.UNAVAILABLE
-    assert "only logs in files" in found.stderr
+    assert "nats://127.0.0.1:1/name: no server can be reached" in found.stderr
 
 
 def test_an_export_that_cannot_be_written_is_told(log: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from eventlog import (
     GATEWAY,
     Event,
     InvalidSessionId,
-    LogUnavailable,
+    LogAddress,
     MemoryStore,
     SessionId,
     log_location,
@@ -33,10 +33,15 @@ def test_an_option_is_stronger_than_the_environment() -> None:
     assert log_location(None, environ={"HERMES_LOG": ""}) == log_location(None, environ={})
 
 
-def test_a_server_is_refused_in_words() -> None:
-    """Until there is an adapter for it, an address is not taken for a folder."""
-    with pytest.raises(LogUnavailable, match="nats://host"):
-        log_location("nats://host")
+def test_an_address_is_a_log_on_servers() -> None:
+    """A URL is not taken for a folder, nor shown with what is secret in it."""
+    found = log_location("nats://me:hush@a:1,b/name?replicas=1")
+
+    assert isinstance(found, LogAddress)
+    assert found.servers == ("nats://a:1", "nats://b:4222")
+    assert (found.name, found.user, found.password, found.replicas) == ("name", "me", "hush", 1)
+    assert str(found) == "nats://a:1,b:4222/name"
+    assert "hush" not in repr(found)
 
 
 async def test_the_log_is_opened_where_it_is(tmp_path: Path) -> None:

@@ -1,0 +1,278 @@
+"""The connection to the servers: ask, collect, listen; every failure is an error of the log.
+
+Above this module: everything of this adapter. Below it: nats-py.
+
+What is asked ends within a time limit. While a server is gone the client looks for another;
+who listens is told when it has found one (`again`), because something may have been missed.
+"""
+
+from __future__ import annotations
+
+from asyncio import Future, get_running_loop
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from itertools import count
+from typing import Any, Final, NamedTuple
+
+import anyio
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
+from nats.errors import NoRespondersError
+
+from eventlog import codec
+from eventlog.address import LogAddress
+from eventlog.errors import LogUnavailable
+
+CONNECT: Final = 5.0
+"""Seconds until a server that does not answer counts as absent."""
+
+ATTEMPT: Final = 4.0
+"""Seconds that one question may take; a server that is being cut off answers later, or never."""
+
+
+class Refused(Exception):
+    """The servers have answered that they will not."""
+
+    def __init__(self, error: Mapping[str, Any]) -> None:
+        super().__init__(str(error.get("description", "refused")))
+        self.status = int(error.get("code", 0))
+        self.code = int(error.get("err_code", 0))
+
+
+class Silent(Exception):
+    """Nobody has answered: whether it was done is not known."""
+
+
+class Message(NamedTuple):
+    """One stored message."""
+
+    subject: str
+    seq: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Collected(NamedTuple):
+    """Messages that were asked for together."""
+
+    messages: list[Message]
+    as_of: int
+    """Where the stream ended for who answered; 0 if that was not asked."""
+
+
+class _Collecting:
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+        self.end: Future[int] = get_running_loop().create_future()
+
+
+class Link:
+    """A connection, and one log's stream at its other end."""
+
+    def __init__(self, client: Client, address: LogAddress) -> None:
+        self._client = client
+        self.address = address
+        self.stream = address.name
+        self._inbox = client.new_inbox()
+        self._numbers = count()
+        self._collecting: dict[str, _Collecting] = {}
+        self.again: list[Callable[[], None]] = []
+        """Called when the connection is there again."""
+
+    @property
+    def largest(self) -> int:
+        """Bytes that a message may have, with its headers."""
+        return int(self._client.max_payload)
+
+    @property
+    def version(self) -> str:
+        """The server's."""
+        found = self._client.connected_server_version
+        return f"{found.major}.{found.minor}.{found.patch}"
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, address: LogAddress) -> AsyncGenerator[Link, None]:
+        """Connect to one of the servers.
+
+        Raises:
+            LogUnavailable: none can be reached, or they do not know who this is.
+
+        """
+        client = Client()
+        link: Link | None = None
+
+        async def reconnected() -> None:
+            for call in link.again if link else ():
+                call()
+
+        await _connect(client, address, reconnected)
+        try:
+            link = cls(client, address)
+            await client.subscribe(f"{link._inbox}.*", cb=link._collected)
+            yield link
+        finally:
+            with anyio.CancelScope(shield=True):
+                await client.close()
+
+    async def ask(
+        self,
+        subject: str,
+        body: bytes = b"",
+        *,
+        headers: dict[str, str] | None = None,
+        within: float = ATTEMPT,
+    ) -> Msg:
+        """Return the answer to one message.
+
+        Raises:
+            Silent: there was none in time.
+
+        """
+        try:
+            return await self._client.request(subject, body, timeout=within, headers=headers)
+        except NoRespondersError:
+            raise Silent("nobody serves it at present") from None
+        except (NatsError, OSError) as error:
+            raise Silent(str(error) or type(error).__name__) from error
+
+    async def tell(self, subject: str, body: bytes, headers: dict[str, str]) -> None:
+        """Send a message that nobody answers.
+
+        Raises:
+            Silent: it could not be sent.
+
+        """
+        try:
+            await self._client.publish(subject, body, headers=headers)
+        except (NatsError, OSError) as error:
+            raise Silent(str(error)) from error
+
+    async def api(
+        self, verb: str, body: Mapping[str, Any] | None = None, *, within: float = ATTEMPT
+    ) -> dict[str, Any]:
+        """Return what JetStream answers to a question about the stream, as `STREAM.INFO`.
+
+        Raises:
+            Refused: it answers that it will not.
+            Silent: it does not answer.
+
+        """
+        text = codec.dumps(body) if body else b""
+        answer = await self.ask(f"$JS.API.{verb}", text, within=within)
+        return answered(answer.data)
+
+    async def collect(self, wanted: Mapping[str, Any]) -> Collected:
+        """Return the messages that a direct get gives, whoever of the servers answers.
+
+        Raises:
+            Silent: nobody does, in time.
+
+        """
+        number = str(next(self._numbers))
+        found = self._collecting[number] = _Collecting()
+        try:
+            await self._client.publish(
+                f"$JS.API.DIRECT.GET.{self.stream}",
+                codec.dumps(wanted),
+                reply=f"{self._inbox}.{number}",
+            )
+            with anyio.fail_after(ATTEMPT):
+                return Collected(found.messages, await found.end)
+        except TimeoutError:
+            raise Silent("no server answers") from None
+        except (NatsError, OSError) as error:
+            raise Silent(str(error)) from error
+        finally:
+            del self._collecting[number]
+
+    async def listen(self, subject: str, call: Callable[[Msg], Awaitable[None]]) -> Any:
+        """Call *call* for every message of *subject*; return what can be unsubscribed.
+
+        Raises:
+            Silent: there is no connection.
+
+        """
+        try:
+            return await self._client.subscribe(subject, cb=call)
+        except (NatsError, OSError) as error:
+            raise Silent(str(error)) from error
+
+    def inbox(self) -> str:
+        """Return a subject that nobody else has."""
+        return str(self._client.new_inbox())
+
+    def unavailable(self, reason: object, *, lasting: bool = False) -> LogUnavailable:
+        """Return an error that names the log."""
+        return LogUnavailable(str(self.address), str(reason), lasting=lasting)
+
+    async def _collected(self, message: Msg) -> None:
+        found = self._collecting.get(message.subject.rpartition(".")[2])
+        if found is None or found.end.done():
+            return  # too late: nobody waits any more
+        headers = message.headers or {}
+        status = headers.get("Status")
+        if status is None:
+            seq = int(headers["Nats-Sequence"])
+            found.messages.append(Message(headers["Nats-Subject"], seq, headers, message.data))
+        elif status in {"204", "404"}:
+            found.end.set_result(int(headers.get("Nats-UpTo-Sequence", 0)))
+        else:
+            found.end.set_exception(Silent(headers.get("Description", status)))
+
+
+def answered(text: bytes) -> dict[str, Any]:
+    """Return what an answer of JetStream says.
+
+    Raises:
+        Refused: that it will not.
+
+    """
+    found: dict[str, Any] = codec.loads(text)
+    if error := found.get("error"):
+        raise Refused(error)
+    return found
+
+
+async def _connect(
+    client: Client, address: LogAddress, reconnected: Callable[[], Awaitable[None]]
+) -> None:
+    failures: list[Exception] = []
+
+    async def failed(error: Exception) -> None:
+        failures.append(error)
+
+    settings: dict[str, Any] = {"user": address.user, "password": address.password}
+    if address.user is not None and address.password is None:
+        settings = {"token": address.user}
+    if address.credentials is not None:
+        settings["user_credentials"] = str(address.credentials)
+    try:
+        with anyio.fail_after(CONNECT):
+            await client.connect(
+                list(address.servers),
+                name="hermes",
+                error_cb=failed,
+                reconnected_cb=reconnected,
+                connect_timeout=2,
+                reconnect_time_wait=0.25,
+                max_reconnect_attempts=2,
+                **settings,
+            )
+    except (NatsError, OSError, TimeoutError, ValueError) as error:
+        with anyio.CancelScope(shield=True):
+            await client.close()
+        why = next((one for one in reversed(failures) if str(one)), error)
+        raise LogUnavailable(str(address), _meaning(why)) from error
+    client.options["max_reconnect_attempts"] = -1  # from now on it never gives up
+
+
+def _meaning(error: Exception) -> str:
+    text = str(error)
+    if "uthorization" in text or "uthentication" in text:
+        return (
+            "the servers do not accept this user; put the right one into the URL"
+            " (nats://user:password@…, or ?creds=FILE)"
+        )
+    return f"no server can be reached ({text or 'none answers'}); start one, or correct the URL"

@@ -1,0 +1,98 @@
+"""Looking at a session: its end, its row, who may write it, as they are now.
+
+Above this module: `reader`, `writer`, `leases`. Below it: `barrier`, `session`.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Final
+
+import anyio
+
+from eventlog.event import SessionId, valid_session_id
+from eventlog.jetstream.barrier import Barrier
+from eventlog.jetstream.link import Collected, Link, Silent
+from eventlog.jetstream.session import Session, Unreadable
+from eventlog.jetstream.subjects import Subjects
+
+_AGAIN: Final = 0.02
+"""Seconds until a server that lags behind is asked again, or another one."""
+
+
+class Looks:
+    """The sessions in use."""
+
+    def __init__(self, link: Link, barrier: Barrier) -> None:
+        self._link = link
+        self._barrier = barrier
+        self._subjects = Subjects(link.stream)
+        self._sessions: dict[SessionId, Session] = {}
+
+    def session(self, key: SessionId) -> Session:
+        """Return what is known of a session, perhaps nothing.
+
+        Raises:
+            InvalidSessionId: nothing was looked up.
+
+        """
+        found = self._sessions.get(key)
+        if found is None:
+            found = self._sessions[valid_session_id(key)] = Session(key)
+        return found
+
+    def wake_all(self) -> None:
+        """Wake everyone who waits: something may have been missed."""
+        for session in self._sessions.values():
+            session.wake()
+
+    def known(self) -> list[Session]:
+        """Return the sessions in use."""
+        return list(self._sessions.values())
+
+    async def fresh(self, session: Session) -> Session:
+        """See a session as it is now, or later: all that was acknowledged before the call.
+
+        Raises:
+            LogUnavailable: it cannot be seen within the deadline.
+
+        """
+        due = await self._barrier.current()
+        if session.as_of < due:
+            parts = {
+                self._subjects.events(session.key): "evt",
+                self._subjects.row(session.key): "row",
+                self._subjects.lease(session.key): "lease",
+            }
+            found = await self.latest(list(parts), due)
+            try:
+                session.see(found.messages, found.as_of, parts)
+            except Unreadable as problem:
+                raise self._link.unavailable(f"{session.key} cannot be read: {problem}") from None
+        return session
+
+    async def now(self) -> int:
+        """Return where the stream ends."""
+        return await self._barrier.current()
+
+    async def latest(self, subjects: list[str], due: int) -> Collected:
+        """Return the last message of each subject, from a server that has come as far as *due*.
+
+        Raises:
+            LogUnavailable: none has, within the deadline.
+
+        """
+        end = monotonic() + self._link.address.deadline
+        reason = "every server that answers lags behind"
+        while monotonic() < end:
+            try:
+                # the one that is always there lets an answer say how far its sender has come
+                found = await self._link.collect({"multi_last": [*subjects, self._subjects.meta]})
+            except Silent as silent:
+                reason = str(silent)
+            else:
+                if found.as_of >= due:
+                    messages = [one for one in found.messages if one.subject != self._subjects.meta]
+                    return Collected(messages, found.as_of)
+            await anyio.sleep(_AGAIN)
+        raise self._link.unavailable(f"it cannot be read at present: {reason}")

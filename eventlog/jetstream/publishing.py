@@ -1,0 +1,166 @@
+"""Storing messages of a session, one or several all or none, until it is known whether they are.
+
+Above this module: `writer`, `leases`, `pruning`. Below it: `link`, `look`, `stored`.
+
+Every message that moves a session's end says which one it follows; the servers refuse it if
+another has come. Where no answer came the session's end says what happened: if the message is
+there it is stored; if nothing has come it is sent again, saying the same, so that it can be stored
+once at most; if something else has come it never will be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Final
+from uuid import uuid4
+
+import anyio
+
+from eventlog.errors import LogUnavailable
+from eventlog.jetstream.link import Link, Refused, Silent, answered
+from eventlog.jetstream.look import Looks
+from eventlog.jetstream.session import Session
+from eventlog.jetstream.stored import EXPECTED
+
+MOST: Final = 1_000
+"""Messages that a server stores all or none."""
+
+_BATCH: Final = "Nats-Batch-Id"
+_NUMBER: Final = "Nats-Batch-Sequence"
+_COMMIT: Final = "Nats-Batch-Commit"
+
+WRONG_SEQUENCE: Final = {10071, 10164}
+_DUPLICATE: Final = 10201
+_TOO_LARGE: Final = {10054, 10199}
+
+_AGAIN: Final = 0.1
+"""Seconds until what was not answered is looked at, and sent again."""
+
+
+class Conflict(Exception):
+    """Something else has been stored: a session's end, or something beside it, has moved."""
+
+
+@dataclass(slots=True)
+class Outgoing:
+    """A message to be stored."""
+
+    subject: str
+    body: bytes
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def follows(self, at: int) -> Outgoing:
+        """Let it be stored only if *at* is the stream's number of its subject's last message."""
+        self.headers[EXPECTED] = str(at)
+        return self
+
+
+class Publisher:
+    """Stores messages."""
+
+    def __init__(self, link: Link, looks: Looks) -> None:
+        self._link = link
+        self._looks = looks
+
+    async def publish(self, session: Session, messages: Sequence[Outgoing]) -> int:
+        """Store *messages*, all or none; return the stream's number of the last of them.
+
+        The last one is of the session's events, after what is known of these.
+
+        Raises:
+            Conflict: nothing was stored, and never will be.
+            LogUnavailable: whether it was stored is not known, or it cannot be.
+
+        """
+        end = monotonic() + self._link.address.deadline
+        before = session.end_at
+        while True:
+            try:
+                return await self._attempt(messages)
+            except _Elsewhere:
+                # an answer to what was sent before, or another's message of the same id
+                if (at := await self._settle(session, messages, before)) is not None:
+                    return at
+                raise Conflict from None
+            except Silent as silent:
+                why = str(silent)
+            if (at := await self._settle(session, messages, before)) is not None:
+                return at
+            if session.end_at != before:
+                raise Conflict
+            if monotonic() > end:
+                raise self._link.unavailable(f"it cannot be written at present: {why}")
+            await anyio.sleep(_AGAIN)
+
+    async def _settle(
+        self, session: Session, messages: Sequence[Outgoing], before: int
+    ) -> int | None:
+        """Look where the session ends; return where *messages* were stored, if they were."""
+        await self._looks.fresh(session)
+        end = session.end
+        if end is None or end.at == before:
+            return None
+        sent = messages[-1].headers
+        mine = {
+            "Writer": end.writer,
+            "Seq-First": str(end.first),
+            "Seq-Last": str(end.last),
+            "Crc": str(end.batch.crc),
+        }
+        return end.at if all(sent[key] == value for key, value in mine.items()) else None
+
+    async def _attempt(self, messages: Sequence[Outgoing]) -> int:
+        try:
+            answer = await (self._all(messages) if len(messages) > 1 else self._one(messages[0]))
+            found = answered(answer)
+        except Refused as refused:
+            if refused.code in WRONG_SEQUENCE or refused.code == _DUPLICATE:
+                raise _Elsewhere from None
+            if refused.code in _TOO_LARGE:
+                raise self._too_large(str(refused)) from None
+            raise Silent(str(refused)) from None
+        if found.get("duplicate"):
+            raise _Elsewhere
+        return int(found["seq"])
+
+    async def _one(self, message: Outgoing) -> bytes:
+        self._check(message)
+        answer = await self._link.ask(message.subject, message.body, headers=message.headers)
+        return bytes(answer.data)
+
+    async def _all(self, messages: Sequence[Outgoing]) -> bytes:
+        """Send messages as a batch of the server's; return the answer to the last."""
+        if len(messages) > MOST:
+            raise self._too_large(f"{len(messages)} messages, {MOST} are possible")
+        id_ = uuid4().hex
+        for number, message in enumerate(messages, 1):
+            self._check(message)
+            headers = {**message.headers, _BATCH: id_, _NUMBER: str(number)}
+            if number == len(messages):
+                headers[_COMMIT] = "1"
+            if number in {1, len(messages)}:
+                answer = await self._link.ask(message.subject, message.body, headers=headers)
+                if answer.data and number == 1:
+                    return bytes(answer.data)
+            else:
+                await self._link.tell(message.subject, message.body, headers)
+        return bytes(answer.data)
+
+    def _check(self, message: Outgoing) -> None:
+        size = len(message.body) + sum(
+            len(key) + len(text) for key, text in message.headers.items()
+        )
+        if size + 512 > self._link.largest:
+            raise self._too_large(f"{size} bytes")
+
+    def _too_large(self, reason: str) -> LogUnavailable:
+        return self._link.unavailable(
+            f"an append is too large for the servers ({reason}); raise their max_payload"
+            f" ({self._link.largest} bytes), or append less at a time"
+        )
+
+
+class _Elsewhere(Exception):
+    """The servers say that something follows what these messages should follow."""

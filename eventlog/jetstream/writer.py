@@ -1,0 +1,310 @@
+"""Appends of a session, one batch under way at a time; what comes meanwhile is the next batch.
+
+Above this module: `store`. Below it: `publishing`, `contents`, `session`.
+
+Sessions are written beside each other. Numbers are given when a batch is formed; the head, the
+answers and the wake-ups follow when the servers have acknowledged it.
+"""
+
+from __future__ import annotations
+
+from asyncio import Future, get_running_loop
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import anyio
+from anyio.abc import TaskGroup
+
+from eventlog.batch import MAX_BYTES, MAX_EVENTS, Batch, Sealer
+from eventlog.blobs import cut_all, hash_of
+from eventlog.checksum import Checksum
+from eventlog.condition import Condition
+from eventlog.errors import EventLogError, Fenced, LogUnavailable, WrongExpectedVersion
+from eventlog.event import GATEWAY, Event, Span
+from eventlog.jetstream.contents import NONE, Contents, Ref
+from eventlog.jetstream.draft import Draft, Pending
+from eventlog.jetstream.link import Link
+from eventlog.jetstream.look import Looks
+from eventlog.jetstream.pieces import Pieces
+from eventlog.jetstream.publishing import Conflict, Outgoing, Publisher
+from eventlog.jetstream.session import Row, Session
+from eventlog.jetstream.stored import ID, ROLLUP, Stored, headers
+from eventlog.jetstream.subjects import Subjects
+from eventlog.listing import listing
+
+LIMIT = 4 * 1024 * 1024
+"""Bytes of events that may wait; whoever brings more waits outside."""
+
+_AROUND = 80
+"""About as many bytes has a line beside the payload."""
+
+
+class Writer:
+    """Writes the sessions of a log. *clock* gives nanoseconds; *name* is this process's own."""
+
+    def __init__(
+        self,
+        link: Link,
+        looks: Looks,
+        tasks: TaskGroup,
+        *,
+        contents: Contents,
+        epoch: str,
+        checksum: Checksum,
+        name: str,
+        clock: Callable[[], int],
+        holds: Callable[[Session], bool],
+        lose: Callable[[Session], None],
+    ) -> None:
+        self._link = link
+        self._looks = looks
+        self._tasks = tasks
+        self._contents = contents
+        self._pieces = Pieces(link, looks)
+        self._publisher = Publisher(link, looks)
+        self._subjects = Subjects(link.stream)
+        self._epoch = epoch
+        self._checksum = checksum
+        self._name = name
+        self._clock = clock
+        self._loop = get_running_loop()
+        self._room = anyio.Condition()
+        self._waiting = 0
+        self._under_way = 0
+        self._idle = anyio.Event()
+        self.condition = Condition()
+        self.closed = False
+        self._holds = holds
+        self._lose = lose
+
+    async def submit(
+        self,
+        session: Session,
+        events: Sequence[Event],
+        *,
+        expected: int | None,
+        at: Sequence[int] | None,
+    ) -> Span:
+        """Return, once they are durable, where *events* came to stand."""
+        small, blobs = await cut_all(list(events))
+        size = sum(len(one.payload) + len(one.rest) + _AROUND for one in small)
+        found = listing(small)
+        await self._admit(size)
+        try:
+            if session.as_of < 0:
+                await self._looks.fresh(session)
+            self.check()
+            outcome: Future[Span] = self._loop.create_future()
+            pending = Pending(small, expected, at, blobs, found, size, outcome)
+            session.queue.append(pending)
+            if not session.busy:
+                session.busy = True
+                self._under_way += 1
+                self._tasks.start_soon(self._drain, session)
+            return await outcome
+        finally:
+            await self._leave(size)
+
+    def check(self) -> None:
+        """Raise LogUnavailable if nothing can be written any more."""
+        if self.closed:
+            raise self._link.unavailable("it is closed", lasting=True)
+
+    async def close(self) -> None:
+        """Take nothing more in, and wait until what was taken in is stored, or is not."""
+        self.closed = True
+        if self._under_way:
+            self._idle = anyio.Event()
+            await self._idle.wait()
+
+    async def _admit(self, size: int) -> None:
+        """Wait until there is room for *size* bytes; what is larger than all of it needs all."""
+        self.check()
+        if self._waiting and self._waiting + size > LIMIT:
+            async with self._room:
+                while self._waiting and self._waiting + size > LIMIT and not self.closed:
+                    await self._room.wait()
+        self._waiting += size
+
+    async def _leave(self, size: int) -> None:
+        self._waiting -= size
+        if self._room.statistics().tasks_waiting:
+            with anyio.CancelScope(shield=True):
+                async with self._room:
+                    self._room.notify_all()
+
+    async def _drain(self, session: Session) -> None:
+        """Write what stands in a session's queue, until nothing does."""
+        with anyio.CancelScope(shield=True):
+            try:
+                while session.queue:
+                    await self._write(session)
+            finally:
+                session.busy = False
+                self._fail([*session.queue], self._link.unavailable("writing has ended"))
+                session.queue.clear()
+                self._under_way -= 1
+                if not self._under_way:
+                    self._idle.set()
+
+    async def _write(self, session: Session) -> None:
+        """Write one batch, or what has to be one piece with it."""
+        if session.as_of < 0:
+            try:
+                await self._looks.fresh(session)
+            except LogUnavailable as error:
+                return self._unavailable(self._all_of(session), error)
+        if not self._holds(session):
+            return self._fail(self._all_of(session), self._fenced(session))
+        draft = self._form(session)
+        if not draft.lines:
+            return self._answer(draft)
+        try:
+            await self._store(session, draft)
+        except Conflict:
+            self._conflict(session, draft)
+        except LogUnavailable as error:
+            session.forget()  # it may come yet: whoever appends next looks first
+            self._unavailable([one for one, _ in draft.accepted], error)
+        else:
+            self.condition.turn(None)
+            self._answer(draft)
+
+    def _form(self, session: Session) -> Draft:
+        """Take from the queue what fits into a batch, and at least one."""
+        draft = Draft(session.head, session.end_at)
+        now = self._clock() // 1_000
+        while session.queue:
+            pending = session.queue[0]
+            if pending.outcome.done():
+                session.queue.popleft()
+                continue
+            count = len(draft.lines) + len(pending.events)
+            if draft.lines and (count > MAX_EVENTS or draft.size + pending.size > MAX_BYTES):
+                break
+            session.queue.popleft()
+            if pending.expected is None or pending.expected == draft.last:
+                draft.take(pending, now)
+            else:
+                error = WrongExpectedVersion(session.key, pending.expected, draft.last)
+                pending.outcome.set_exception(error)
+        return draft
+
+    async def _store(self, session: Session, draft: Draft) -> None:
+        batches = list(
+            Sealer(session.key, self._checksum).seal(draft.start + 1, draft.times, draft.lines)
+        )
+        row = self._row(session, draft)
+        beside = [] if row is None else [self._new_row(session, row)]
+        beside += self._aliases(session, draft)
+        if draft.blobs:
+            beside += await self._blobs(session, draft)
+        messages = self._messages(session, batches)
+        at = await self._publisher.publish(session, [*beside, *messages])
+        end = Stored(at, batches[-1]._replace(body=b""), self._name, at, is_whole=False)
+        if row is not None:
+            session.row, session.row_at = row, at - len(beside) - len(messages) + 1
+        for number, batch in enumerate(batches):
+            session.note(batch.first, at - len(batches) + 1 + number)
+        session.extend(end, draft.start + 1, draft.lines)
+
+    def _messages(self, session: Session, batches: Sequence[Batch]) -> list[Outgoing]:
+        subject = self._subjects.events(session.key)
+        found = []
+        for batch in batches:
+            said = headers(batch, epoch=self._epoch, writer=self._name)
+            said[ID] = f"{session.key}:{batch.first}"
+            found.append(Outgoing(subject, batch.body, said))
+        found[0].follows(session.end_at)
+        return found
+
+    def _row(self, session: Session, draft: Draft) -> Row | None:
+        """Return the session's row if it changes."""
+        row = session.row
+        if row is None or (not session.is_there and not row.created):
+            row = replace(row or Row(), created=draft.times[0])
+        for found in draft.changes:
+            if found.title is not None:
+                row = replace(row, title=found.title or None)
+            if found.opened is not None and not row.opened:
+                row = replace(row, opened=found.opened)
+        return None if row == session.row else row
+
+    def _new_row(self, session: Session, row: Row) -> Outgoing:
+        message = Outgoing(self._subjects.row(session.key), row.body(), {ROLLUP: "sub"})
+        return message.follows(session.row_at)
+
+    def _aliases(self, session: Session, draft: Draft) -> list[Outgoing]:
+        names = dict.fromkeys(name for found in draft.changes for _, name in found.aliases)
+        return [
+            Outgoing(self._subjects.alias(name, session.key), name.encode(), {ROLLUP: "sub"})
+            for name in names
+        ]
+
+    async def _blobs(self, session: Session, draft: Draft) -> list[Outgoing]:
+        """Store large strings that are not there yet; return what says that they are."""
+        last = {blob.ref: (seq, blob) for seq, blob in draft.blobs}
+        hashes = {ref: (hash_of(ref) or b"").hex() for ref in last}
+        known = await self._contents.refs(session.key, [*hashes.values()], session.as_of)
+        found = []
+        for ref, (seq, blob) in last.items():
+            hash_ = hashes[ref]
+            old = known.get(hash_, NONE)
+            count = old.pieces
+            if not old.last:
+                name = partial(self._subjects.blob, session.key, hash_)
+                count = await self._pieces.put(name, blob.body)
+            subject = self._subjects.ref(session.key, hash_)
+            body = Ref(len(blob.body), count, seq).body()
+            found.append(Outgoing(subject, body, {ROLLUP: "sub"}).follows(old.at))
+        return found
+
+    def _conflict(self, session: Session, draft: Draft) -> None:
+        """Something else was stored: tell whoever believed otherwise, or try again behind it."""
+        taken = [one for one, _ in draft.accepted]
+        ours = session.end is None or session.end.writer == self._name
+        beside = session.end_at == draft.follows
+        pruned = (
+            session.end is not None
+            and session.end.is_fence
+            and session.head == draft.start
+            and session.claim.process in {"", self._name}
+        )
+        if beside or ours or pruned or session.key == GATEWAY:
+            # nothing of what was believed is wrong, or many write it
+            session.queue.extendleft(reversed(taken))
+            return
+        self._lose(session)
+        for pending in [*taken, *self._all_of(session)]:
+            if pending.outcome.done():
+                continue
+            if pending.expected is not None and pending.expected != session.head:
+                error: EventLogError = WrongExpectedVersion(
+                    session.key, pending.expected, session.head
+                )
+            else:
+                error = self._fenced(session)
+            pending.outcome.set_exception(error)
+
+    def _all_of(self, session: Session) -> list[Pending]:
+        taken = [*session.queue]
+        session.queue.clear()
+        return taken
+
+    def _fenced(self, session: Session) -> Fenced:
+        return Fenced(session.key, session.claim.owner)
+
+    def _unavailable(self, waiting: Sequence[Pending], error: LogUnavailable) -> None:
+        self.condition.turn(error.reason)
+        self._fail(waiting, error)
+
+    def _fail(self, waiting: Sequence[Pending], error: EventLogError) -> None:
+        for pending in waiting:
+            if not pending.outcome.done():
+                pending.outcome.set_exception(error)
+
+    def _answer(self, draft: Draft) -> None:
+        for pending, span in draft.accepted:
+            if not pending.outcome.done():
+                pending.outcome.set_result(span)
