@@ -23,6 +23,12 @@ LINES: Final = 0
 PACKED: Final = 1
 """The codec of a body that is compressed lines (S-11)."""
 
+GAP: Final = 2
+"""The codec of a body that is one line, a `log.gap`, in the place of all its numbers (S-6)."""
+
+RECORDED: Final = "recorded as lost"
+"""Why they are lost, of events whose place a gap has taken for good."""
+
 
 class Batch(NamedTuple):
     """One row of the table `batch`, but for whose it is."""
@@ -78,20 +84,25 @@ class Sealer:
             begin, last, ts = first + start, first + end - 1, times[end - 1]
             yield Batch(begin, last, ts, LINES, self.crc(begin, last, ts, LINES, body), body)
 
-    def intact(self, batch: Batch) -> bool:
-        """Whether *batch* holds what was once written."""
-        return self.text(batch) is not None
-
-    def text(self, batch: Batch) -> bytes | None:
-        """Return the lines of *batch*, one for each of its numbers; None if it is damaged."""
     def seal_gap(self, first: int, last: int, ts: int, reason: str) -> Batch:
         """Return a batch that says that *first* to *last* are lost."""
         body = gap(first, last, ts, reason).text
         return Batch(first, last, ts, GAP, self.crc(first, last, ts, GAP, body), body)
 
+    def intact(self, batch: Batch) -> bool:
+        """Whether *batch* holds what was once written."""
+        return self.text(batch) is not None
+
+    def text(self, batch: Batch) -> bytes | None:
+        """Return the lines of *batch*, one for each of its numbers; None if it is damaged.
+
+        A recorded gap has one line for all of them.
+        """
         first, last, ts, codec, crc, body = batch
         if crc != self.crc(first, last, ts, codec, body):
             return None
+        if codec == GAP:
+            return body
         text = body if codec == LINES else unpacked(body) if codec == PACKED else None
         return text if text is not None and text.count(b"\n") == last - first else None
 

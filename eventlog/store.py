@@ -235,6 +235,11 @@ class Retention(Prunables, Protocol):
 class Log(EventStore, Contents, Catalogue, Checkpoints, Retention, Protocol):
     """A whole log: what `hermes-gateway serve` runs on."""
 
+    @property
+    def leases(self) -> Leases:
+        """Who may write which session, where several processes write one log."""
+        ...
+
     async def keep(self, session_id: SessionId, kind: str, state: Checkpoint) -> None:
         """Keep a fold's state; older ones of its kind may go, but for one (S-14)."""
         ...
@@ -250,11 +255,6 @@ class Log(EventStore, Contents, Catalogue, Checkpoints, Retention, Protocol):
             WrongExpectedVersion: it is known.
 
         """
-        ...
-
-    @property
-    def leases(self) -> Leases:
-        """Who may write which session, where several processes write one log."""
         ...
 
     async def unsettled(self) -> Sequence[SessionId]:
