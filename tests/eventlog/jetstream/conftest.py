@@ -23,6 +23,24 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="session")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Three servers that sync always."""
+    folder = tmp_path_factory.mktemp("cluster")
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(servers(folder, nodes=3)) as cluster,
+    ):
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def fresh_on_three(three: Cluster) -> Callable[[], str]:
+    """Return the URL of a log with three copies that is not there yet, again and again."""
+    numbers = count()
+    return lambda: f"{three.url}/log{next(numbers)}"
+
+
+@pytest.fixture(scope="session")
 def fresh(server: Cluster) -> Callable[[], str]:
     """Return the URL of a log that is not there yet, again and again."""
     numbers = count()
