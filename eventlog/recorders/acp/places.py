@@ -33,6 +33,7 @@ class Draft:
     """For `@gateway`, where ids must be told; None: nothing needs to be said there."""
     slot: Slot | None = None
     replayed: bool = False
+    """It tells history, if a replay is on when it gets its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +74,10 @@ class Places:
 
     def put_update(self, draft: Draft, kind: str) -> list[Entry] | Unrecorded:
         """Return where a session update stands, unless it is history that the log holds."""
-        replay = self._replays.get(draft.foreign or "")
-        if replay is None or kind not in CONVERSATION:
+        if kind not in CONVERSATION:
             return self.put(draft)
-        if replay.drops:
+        replay = self._replays.get(draft.foreign or "")
+        if replay and replay.drops:
             replay.drop(draft.event)
             return Unrecorded.REPLAYED
         return self.put(
@@ -117,6 +118,7 @@ class Places:
             self.named[foreign] = session
         events = [*opened, *self._gap(foreign)]
         if replay:
+            replay.drops = self._known(session) and not replay.keeps
             self._replays[foreign] = replay
             events.append(replay.started())
         entries = [self._entry(session, event) for event in events]

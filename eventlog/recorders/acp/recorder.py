@@ -14,7 +14,7 @@ from eventlog.event import GATEWAY, Event, SessionId
 from eventlog.recorders.acp import agent, client
 from eventlog.recorders.acp.line import Line, Recorded
 from eventlog.recorders.acp.places import Places
-from eventlog.recorders.frames import Answer, Call, Frame, Notification, read_frame
+from eventlog.recorders.frames import Answer, Call, Frame, Notification, key_of, read_frame
 from eventlog.recorders.noise import noise, noise_of_client
 from eventlog.recorders.recorder import (
     Direction,
@@ -75,6 +75,15 @@ class AcpRecorder:
         """Take note that the log holds a session under this id of the agent's."""
         self._line.places.named.setdefault(foreign_id, session_id)
         self._line.aliased.add(foreign_id)
+
+    def asked_in(self, id_: Any) -> str | None:
+        """Return the agent's id of the session that its unanswered call *id_* is about."""
+        pending = self._line.pending["out"].get(key_of(id_))
+        return pending.foreign if pending else None
+
+    def left(self, foreign_id: str) -> None:
+        """Take note that nobody goes on with a session: the agent's end is no matter there."""
+        self._line.places.closed(foreign_id)
 
     def observe(self, direction: Direction, frame: bytes, note: Note | None = None) -> Observation:
         """Return what *frame* means; `HELD` if that is not known yet (P-36)."""
