@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Any, Final
+from typing import Final, get_args
 
 from eventlog import codec
 from replay.dump import dump, load, restore
@@ -20,9 +20,10 @@ from replay.entries import AnyEntry, Ask, Tool, User
 from replay.fold.indexes import names_of
 from replay.fold.lattice import is_working
 from replay.fold.older import NOTHING, Older
-from replay.plain import plain
+from replay.plain import plain, read_one
 from replay.transcript import Transcript
 
+_KINDS: Final = {kind.kind: kind for kind in get_args(AnyEntry)}
 _BLOCK: Final = 256
 """Entries that are decoded together."""
 
@@ -96,15 +97,15 @@ def read_end(body: bytes, turns: int) -> Ending:
     begin = _begin(blocks, len(head["turns"]) - turns, first_open) if turns else 0
     left_out = sum(count for count, *_ in blocks[:begin])
     at = len(body) - sum(size + 1 for _, size, _ in blocks[begin:]) + 1
-    entries: list[Any] = []
+    entries: list[AnyEntry] = []
     for _, size, _ in blocks[begin:]:
-        entries += codec.loads(body[at : at + size])
+        entries += [read_one(_KINDS, one) for one in codec.loads(body[at : at + size])]
         at += size + 1
     if left_out and "tail" in head["state"]:
         head["state"]["tail"] -= left_out
     names = codec.loads(body[end + 1 : body.index(b"\n", end + 1)])[:begin] if begin else ()
     older = Older(tuple(name) for block in names for name in block)
-    return Ending(restore({**head, "entries": entries}), older)
+    return Ending(replace(restore(head), entries=tuple(entries)), older)
 
 
 def _begin(blocks: Sequence[Sequence[int]], over: int, first_open: int) -> int:

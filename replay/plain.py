@@ -43,6 +43,11 @@ def read(kind: type, members: dict[str, Any]) -> Any:
     return value
 
 
+def read_one(kinds: Mapping[str, type], members: dict[str, Any]) -> Any:
+    """Return the one of *kinds* that its member `kind` names."""
+    return read(kinds[members["kind"]], members)
+
+
 @cache
 def _ways_out(kind: type) -> tuple[tuple[str, Way], ...]:
     hints = get_type_hints(kind)
@@ -86,14 +91,10 @@ def _way_in(hint: Any) -> Way | None:
     if get_origin(hint) in (Union, UnionType):
         classes: list[Any] = [part for part in arguments if is_dataclass(part)]
         if len(classes) > 1:
-            return partial(_read_one, {one.kind: one for one in classes})
+            return partial(read_one, {one.kind: one for one in classes})
         found = [way for part in arguments if (way := _way_in(part))]
         return partial(_unless_none, found[0]) if found else None
     return None
-
-
-def _read_one(kinds: Mapping[str, type[Any]], members: dict[str, Any]) -> Any:
-    return read(kinds[members["kind"]], members)
 
 
 def _listed(way: Way, values: Any) -> list[Any]:

@@ -38,6 +38,10 @@ def pieces(text: str, cells: int) -> Iterator[str]:
     if _fits(text, cells):
         yield text
         return
+    if text.isascii():
+        for start in range(0, len(text), cells):
+            yield text[start : start + cells]
+        return
     taken: list[str] = []
     total = 0
     for char in graphemes(text):

@@ -18,6 +18,7 @@ from replay.render.cells import expand_tabs, graphemes, width
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _LAID_OUT: Final = re.compile(r" *[|\u2500-\u257f]")
 _HANG: Final = re.compile(r" *(?:(?:[-*+•]|[0-9]{1,9}[.)])(?: +\[[ xX]\])? +|> ?)?")
+_WORDS: Final = re.compile(r"( *)([^ ]+)")
 _NOT_FIRST: Final = frozenset(
     "、。，．・：；？！）」』】〕〉》’”!?,.:;)]}ー…々ぁぃぅぇぉっゃゅょァィゥェォッャュョ"
 )
@@ -64,17 +65,17 @@ def _folded(line: str, cells: int) -> Iterator[str]:
 
 def _atoms(text: str) -> Iterator[tuple[str, str]]:
     """Yield (spaces before it, unbreakable run) for the whole of *text*."""
-    for found in re.finditer(r"( *)([^ ]+)", text):
-        gap = found[1]
-        for run in _runs(found[2]):
-            yield gap, run
-            gap = ""
+    for gap, word in _WORDS.findall(text):
+        if word.isascii():
+            yield gap, word
+            continue
+        first, *others = _runs(word)
+        yield gap, first
+        for run in others:
+            yield "", run
 
 
 def _runs(word: str) -> Iterator[str]:
-    if word.isascii():
-        yield word
-        return
     run, before = "", ""
     for char in graphemes(word):
         wide = width(char) == 2 or width(before) == 2
