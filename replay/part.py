@@ -70,7 +70,7 @@ class Taking:
         self._fold = Fold(begin or Transcript(session=session), older)
         self._lines: list[bytes] = []
         self._beside: list[AnyEntry] = []
-        self._start: int | None = begin.t0 if begin else None
+        self._start: int | None = begin.t0 if begin and begin.seq else None
         self._cut = False
 
     @property

@@ -39,6 +39,17 @@ async def test_memory_is_the_transcripts_not_the_logs(tmp_path: Path) -> None:
     assert peak < 12_000_000
 
 
+async def test_seconds_count_from_the_first_event_of_the_log(tmp_path: Path) -> None:
+    """R169: `--until +N` of a session of the log stops N seconds after its beginning."""
+    async with open_log(tmp_path) as log:
+        await log.append(SESSION, conversation("long"))
+    whole = (await take_log(SESSION, Part(), log=str(tmp_path))).transcript
+    later = Part(until=point_of("+3600"))
+
+    assert (await take_log(SESSION, later, log=str(tmp_path))).transcript == whole
+    assert whole.entries
+
+
 async def test_a_kept_state_changes_nothing_but_the_time(tmp_path: Path) -> None:
     """S-14: from a checkpoint the same comes out as from the first event, at every point."""
     async with open_log(tmp_path) as log:
