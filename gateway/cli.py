@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from shlex import split
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,9 +15,12 @@ import typer
 from eventlog import SessionId, exits, log_home, log_location, valid_session_id
 from gateway.options import (
     PROGRAM,
+    AllowFs,
     AllowHost,
     AllowOrigin,
+    AllowTerminal,
     LogOption,
+    ShareAgent,
     address,
     fail,
     home_of_log,
@@ -62,19 +64,29 @@ def serve(
     stdio: Annotated[bool, typer.Option("--stdio", help="Serve one client on stdio, too.")] = False,
     allow_origin: AllowOrigin = None,
     allow_host: AllowHost = None,
+    share_agent: ShareAgent = None,
+    allow_fs: AllowFs = None,
+    allow_terminal: AllowTerminal = False,
 ) -> None:
     """Host agents, record them, and serve clients on a WebSocket, on stdio, or both."""
+    from gateway.agent_spec import specs_of
     from gateway.announcement import announced
     from gateway.auth import load_token
     from gateway.serve import Settings
     from gateway.serve import serve as run
+    from gateway.workspace import Offers
 
     log_to_stderr()
+    try:
+        offers = Offers(allow_fs, terminal=allow_terminal)
+        agents = specs_of(agent or (), shared=share_agent or (), offers=offers)
+    except ValueError as error:
+        fail(str(error), exits.USAGE)
     folder, home = home_of_log(log)
     host, port = address(listen) if listen or not stdio else ("127.0.0.1", None)
     settings = Settings(
         log=folder,
-        agents=dict(_agent(text) for text in agent or []),
+        agents=agents,
         token=load_token(home),
         host=host,
         port=port,
@@ -199,14 +211,6 @@ def demo() -> None:
 def main() -> None:
     """Run the command line."""
     app()
-
-
-def _agent(text: str) -> tuple[str, AgentSpec]:
-    name, equals, command = text.partition("=")
-    argv = tuple(split(command))
-    if not (name and equals and argv):
-        fail(f"--agent {text!r}: write NAME=COMMAND, as in claude='npx claude-agent'", exits.USAGE)
-    return name, AgentSpec(name, argv)
 
 
 def _bytes(file: Path) -> bytes:

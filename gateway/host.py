@@ -1,6 +1,6 @@
-"""Talk to one ACP agent on behalf of one session (protocol §11).
+"""Talk to an ACP agent on behalf of one session (protocol §11).
 
-Above this module: `sessions`, which decides when. Below it: a peer on a recorded line.
+Above this module: `live`, which decides when. Below it: `agent`, the process that it talks to.
 
 Towards the agent the gateway is an ACP client. What the agent tells needs no attention here: it
 is in the log by the time it is heard, and clients read it there. What it asks waits here until
@@ -10,39 +10,41 @@ somebody answers; what was asked, answered and withdrawn is in the log too.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import anyio
 
 from eventlog import Event, Note, SessionId, Slot
-from gateway.errors import Code, RpcError
+from gateway.agent import Agent
+from gateway.errors import Code, PeerGone, RpcError
 from gateway.jsonrpc import Failure, Notification, Reply, Request, RequestId, dump
-from gateway.outbox import Outbox
-from gateway.peer import Call, Peer
-from gateway.recording import Recording, Remark
+from gateway.recording import Remark
 from gateway.state import question_key
-from gateway.transports import Transport
+from gateway.workspace import Workspace
 
 log = logging.getLogger("gateway")
 
-ACP_DEPTH: Final = 200
-"""Containers inside containers in a frame of an agent."""
-
-OPENING_TIMEOUT: Final = 120.0
-"""Seconds that an agent has for each step until it is ready; some install themselves first."""
+LEAVING_TIMEOUT: Final = 2.0
+"""Seconds that an agent has to close a session."""
 
 _ASKS_THE_USER: Final = frozenset({"session/request_permission", "elicitation/create"})
 
 
-class KnowsRequests(Protocol):
-    """What the host needs of its recorder: under which id an agent's question was recorded."""
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What an agent may know of a session that is opened."""
 
-    @property
-    def open_requests(self) -> Mapping[RequestId, str]:
-        """The agent's own JSON-RPC ids, and the ids of `request.opened`."""
-        ...
+    known_as: str | None = None
+    """The id by which it knew it in an earlier life."""
+    fork_of: str | None = None
+    """The id of another of its sessions, of whose whole past this one is made."""
+    recorded: bool = False
+    """The log holds something of it."""
+
+
+NEW: Final = Past()
 
 
 @dataclass(slots=True)
@@ -58,64 +60,59 @@ class Question:
 
 
 class Host:
-    """One agent, one session. Prompts are the caller's to send one after the other."""
+    """One session of an agent. Prompts are the caller's to send one after the other."""
 
-    def __init__(
-        self, session_id: SessionId, recorder: KnowsRequests, recording: Recording
-    ) -> None:
+    def __init__(self, session_id: SessionId, agent: Agent) -> None:
+        self.workspace = Workspace(None, None)
+        """What the agent may use of this machine; nothing, until it is told."""
         self._session_id = session_id
-        self._recorder = recorder
-        self._recording = recording
-        self._remarks: dict[bytes, list[Remark]] = {}
+        self._agent = agent
         self._questions: dict[str, Question] = {}
         self._answered: set[str] = set()
         self._changed = anyio.Event()
         self._gone = False
         self._foreign_id = ""
-        self._peer: Peer
 
-    def remark(self, frame: bytes) -> Remark | None:
-        """Return what is known of a frame that is about to be sent to the agent."""
-        remarks = self._remarks.get(frame, [])
-        remark = remarks.pop(0) if remarks else None
-        if not remarks:
-            self._remarks.pop(frame, None)
-        return remark
-
-    def speak(self, line: Transport) -> Peer:
-        """Return the peer that talks to the agent on *line*; its owner runs it."""
-        self._peer = Peer(
-            line, self._hear, max_depth=ACP_DEPTH, lenient=True, outbox=Outbox.patient()
-        )
-        return self._peer
-
-    async def open(self, cwd: str, known_as: str | None) -> None:
-        """Make the agent ready: for a new session, or for the one that it knows by *known_as*.
+    async def open(self, cwd: str, past: Past) -> None:
+        """Make the session ready: a new one, or the one that the agent knows.
 
         Raises:
             RpcError: the agent refused.
+            CannotStart: there is no such program.
             PeerGone: it ended first.
             TimeoutError: it did not answer.
 
         """
-        answer = await self._peer.request(
-            "initialize",
-            {
-                "protocolVersion": 1,
-                "clientCapabilities": {"elicitation": {"form": {}}},
-                "clientInfo": {"name": "hermes-gateway", "version": "0.1.0"},
-            },
-            timeout=OPENING_TIMEOUT,
-        )
+        await self._agent.ready()
         where = {"cwd": cwd, "mcpServers": []}
-        if known_as and await self._continue(answer, {"sessionId": known_as, **where}):
-            self._foreign_id = known_as
-            return
-        opened = await self._peer.request("session/new", where, timeout=OPENING_TIMEOUT)
-        self._foreign_id = _session_id_in(opened)
-        if known_as:
-            notice = "The agent was started anew and does not remember this session."
-            await self._recording.append(self._session_id, Event.of("notice", {"message": notice}))
+        history = past.recorded
+        async with self._agent.opening(
+            self._session_id, self, known_as=past.known_as, history=history
+        ):
+            found = await self._found(past, where)
+            if found is None:
+                found = _session_id_in(await self._ask_to_open("session/new", where))
+                if history:
+                    await self._tell_forgotten()
+            self._foreign_id = found
+            self._agent.settle(found, self)
+
+    async def leave(self, reason: str) -> None:
+        """Let the agent go on without this session: close it, if the agent can.
+
+        Raises:
+            PeerGone: the agent has ended meanwhile.
+
+        """
+        await self._withdraw(reason)
+        if "close" in (self._agent.capabilities.get("sessionCapabilities") or {}):
+            params = {"sessionId": self._foreign_id}
+            try:
+                await self._agent.peer.request("session/close", params, timeout=LEAVING_TIMEOUT)
+            except (RpcError, PeerGone, TimeoutError) as error:
+                log.info("%s: session/close failed: %s", self._session_id, error)
+        self._agent.leave(self._foreign_id)
+        self.lost()
 
     async def prompt(self, content: Any, slot: Slot, *, waited: bool) -> None:
         """Give the agent a prompt, recorded at *slot*; return when its turn is over.
@@ -124,41 +121,42 @@ class Host:
             PeerGone: the agent ended first; that its turn is over must then be recorded.
 
         """
-        id_ = f"prompt-{slot.seq}"
+        id_ = f"prompt-{self._session_id}-{slot.seq}"
         params = {"sessionId": self._foreign_id, "prompt": content}
         frame = dump(Request(id_, "session/prompt", params))
-        self._say_of(frame, Remark(Note(prompt=slot, waited=waited)))
+        self._agent.remark(frame, Remark(Note(prompt=slot, waited=waited)))
         try:
-            await self._peer.request("session/prompt", params, id=id_)
+            await self._agent.peer.request("session/prompt", params, id=id_)
         except RpcError as error:  # the log has it: prompt.finished carries the error
             log.info("%s: the agent refused prompt %s: %s", self._session_id, slot.seq, error)
 
     async def cancel(self, *, by: str, reason: str, withdrawing: str) -> None:
         """Stop the turn, and withdraw every question of it (P-31, P-37).
 
-        *reason* says why the turn is stopped, *withdrawing* why its questions are (P-27). Returns once both are in the log and on their way to the agent.
+        *reason* says why the turn is stopped, *withdrawing* why its questions are (P-27). Returns
+        once both are in the log and on their way to the agent.
         """
         params = {"sessionId": self._foreign_id}
         cancel = Remark(Note(members={"by": by, "reason": reason}))
-        self._say_of(dump(Notification("session/cancel", params)), cancel)
-        await self._peer.notify("session/cancel", params)
-        recorded = tuple(self._recorder.open_requests.values())
-        open_ = [item for id_ in recorded if (item := await self._question(id_))]
-        withdrawn = [item for item in open_ if not item.settled.is_set()]
-        for question in withdrawn:
-            _settle(question, _withdrawn(question.method), Note(cancelled=withdrawing))
-        for remark in (cancel, *(question.remark for question in withdrawn)):
-            await remark.settled.wait()
+        self._agent.remark(dump(Notification("session/cancel", params)), cancel)
+        await self._agent.peer.notify("session/cancel", params)
+        await self._withdraw(withdrawing)
+        await cancel.settled.wait()
 
     async def answer(self, request_id: str, answer: Any, *, by: str) -> bool:
         """Hand the agent what a client answered: a result, or an `RpcError`.
 
         Returns whether it was the first answer, and the agent there to hear it, once that is in
         the log.
+
+        Raises:
+            LogUnavailable: it was not taken, and the question is still open.
+
         """
         question = await self._question(request_id)
         if question is None or question.settled.is_set():
             return False
+        self._agent.recording.check()
         same = [
             other
             for other in self._questions.values()
@@ -170,51 +168,67 @@ class Host:
         return question.remark.recorded
 
     def lost(self) -> None:
-        """Hear that the line is gone: what waits to be sent to the agent never will be."""
+        """Hear that the line is gone: what was asked on it needs no answer any more."""
         self._gone = True
         self._wake()
-        waiting = [remark for remarks in self._remarks.values() for remark in remarks]
-        for remark in (*waiting, *(question.remark for question in self._questions.values())):
-            remark.done(recorded=False)
+        for question in self._questions.values():
+            question.remark.done(recorded=False)
 
-    async def _continue(self, agent: Any, params: dict[str, Any]) -> bool:
-        """Let the agent take up a session it knows, by the better of its ways (P-38)."""
-        match agent:
-            case {"agentCapabilities": dict(able)}:
-                pass
-            case _:
-                able = {}
+    async def hear(self, call: Request) -> Any:
+        """Return the answer to what the agent asks: a person's, or this machine's."""
+        if call.method in _ASKS_THE_USER:
+            return await self._ask(call.id, call.method, question_key(call.method, call.params))
+        return await self.workspace.answer(call.method, call.params)
+
+    async def _withdraw(self, reason: str) -> None:
+        """Withdraw every question of the session; return once that is in the log."""
+        recorded = self._agent.questions_of(self)
+        open_ = [item for id_ in recorded if (item := await self._question(id_))]
+        withdrawn = [item for item in open_ if not item.settled.is_set()]
+        for question in withdrawn:
+            _settle(question, _withdrawn(question.method), Note(cancelled=reason))
+        for question in withdrawn:
+            await question.remark.settled.wait()
+
+    async def _found(self, past: Past, where: dict[str, Any]) -> str | None:
+        """Let the agent take up what it knows, by the best of its ways (P-38); None: it cannot."""
+        for method, foreign in self._ways(past):
+            try:
+                answer = await self._ask_to_open(method, {"sessionId": foreign, **where})
+                return foreign if method != "session/fork" else _session_id_in(answer)
+            except RpcError as error:
+                log.info("%s: %s failed: %s", self._session_id, method, error)
+        return None
+
+    def _ways(self, past: Past) -> Iterator[tuple[str, str]]:
+        able = self._agent.capabilities
         more = able.get("sessionCapabilities") or {}
-        ways = [("session/resume", "resume" in more), ("session/load", able.get("loadSession"))]
-        for method, offered in ways:
-            if offered:
-                try:
-                    await self._peer.request(method, params, timeout=OPENING_TIMEOUT)
-                except RpcError as error:
-                    log.info("%s: %s failed: %s", self._session_id, method, error)
-                else:
-                    return True
-        return False
+        if past.fork_of and "fork" in more:
+            yield "session/fork", past.fork_of
+        if past.known_as and "resume" in more:
+            yield "session/resume", past.known_as
+        if past.known_as and able.get("loadSession"):
+            yield "session/load", past.known_as
 
-    async def _hear(self, call: Call) -> Any:
-        match call:
-            case Request(id_, method, params) if method in _ASKS_THE_USER:
-                return await self._ask(id_, method, question_key(method, params))
-            case Request(_, method):
-                raise RpcError(Code.METHOD_NOT_FOUND, f"Method not found: {method}")
-        return None  # a notification is in the log, which is where clients read it
+    async def _ask_to_open(self, method: str, params: dict[str, Any]) -> Any:
+        return await self._agent.peer.request(method, params, timeout=self._agent.spec.opening)
+
+    async def _tell_forgotten(self) -> None:
+        notice = "The agent was started anew and does not remember this session."
+        event = Event.of("notice", {"message": notice})
+        await self._agent.recording.append(self._session_id, event, asked=False)
 
     async def _ask(self, id_: RequestId, method: str, key: Any) -> Any:
-        request_id = self._recorder.open_requests[id_]
+        request_id = self._agent.recorder.open_requests[id_]
         question = self._questions[request_id] = Question(method, key)
         self._wake()
         await question.settled.wait()
         del self._questions[request_id]
         self._answered.add(request_id)
         if isinstance(question.answer, RpcError):
-            self._say_of(dump(Failure(id_, question.answer)), question.remark)
+            self._agent.remark(dump(Failure(id_, question.answer)), question.remark)
             raise question.answer
-        self._say_of(dump(Reply(id_, question.answer)), question.remark)
+        self._agent.remark(dump(Reply(id_, question.answer)), question.remark)
         return question.answer
 
     async def _question(self, request_id: str) -> Question | None:
@@ -232,9 +246,6 @@ class Host:
     def _wake(self) -> None:
         self._changed.set()
         self._changed = anyio.Event()
-
-    def _say_of(self, frame: bytes, remark: Remark) -> None:
-        self._remarks.setdefault(frame, []).append(remark)
 
 
 def _settle(question: Question, answer: Any, note: Note) -> None:

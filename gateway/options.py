@@ -41,6 +41,28 @@ AllowHost = Annotated[
     list[str] | None,
     typer.Option("--allow-host", help="A name by which this host may be called."),
 ]
+ShareAgent = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--share-agent",
+        metavar="NAME",
+        help="One process of this agent serves all of its sessions, instead of one each.",
+    ),
+]
+AllowFs = Annotated[
+    Path | None,
+    typer.Option(
+        "--allow-fs",
+        metavar="FOLDER",
+        exists=True,
+        file_okay=False,
+        help="Offer agents to read text files below FOLDER, and to write those below a session's"
+        " own folder, if that is in FOLDER.",
+    ),
+]
+AllowTerminal = Annotated[
+    bool, typer.Option("--allow-terminal", help="Offer agents to run commands.")
+]
 
 
 def home_of_log(option: str | None) -> tuple[Path | LogAddress, Path]:

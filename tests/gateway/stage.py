@@ -28,6 +28,7 @@ from gateway.server import Server
 from gateway.sessions import sessions_of
 from gateway.transcripts import Transcripts
 from gateway.transports import Transport, connect_websocket, memory_pair, serve_websocket
+from gateway.workspace import Offers
 from tests.gateway.kept import check_answer, check_told
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "acp"
@@ -53,6 +54,36 @@ def player(capture: str | Path, *options: str) -> AgentSpec:
 def scripted(name: str, script: str) -> AgentSpec:
     """Return an agent that runs a few lines of Python."""
     return AgentSpec(name, (sys.executable, "-c", script))
+
+
+def actor(
+    able: dict[str, Any] | None = None,
+    *,
+    shared: bool = False,
+    files: Path | None = None,
+    terminal: bool = False,
+    **seconds: float,
+) -> AgentSpec:
+    """Return an agent that does as its prompts say (`actor.py`); *able* is what it can."""
+    script = Path(__file__).with_name("actor.py")
+    argv = (sys.executable, str(script), codec.dumps(able or {}).decode())
+    return AgentSpec("actor", argv, shared, Offers(files, terminal), **seconds)
+
+
+def runs(pid: int) -> bool:
+    """Whether there is such a process, and more of it than its name."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except FileNotFoundError:
+        return False
+    return state.rpartition(")")[2].split()[0] not in ("Z", "X")
+
+
+def said(events: list[Any]) -> str:
+    """Return all that an agent has said to its user."""
+    updates = [e["payload"]["update"] for e in events if e["type"] == "acp.session_update"]
+    told = [one for one in updates if one["sessionUpdate"] == "agent_message_chunk"]
+    return "".join(one["content"]["text"] for one in told)
 
 
 def prompts(capture: str) -> list[Any]:

@@ -17,9 +17,9 @@ import anyio
 import pytest
 
 from eventlog import open_reader
+from gateway.agent_spec import AgentSpec
 from gateway.announcement import gateway_in
 from gateway.auth import VARIABLE
-from gateway.live import AgentSpec
 from replay import Fold, TextOptions, render_text
 from tests.gateway.stage import ASKING, CAPTURES, QUIET, TOKEN, player
 

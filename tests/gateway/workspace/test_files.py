@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +121,7 @@ def out_by_loop(place: Path) -> Path:
     return link
 
 
-WAYS_OUT = {
+WAYS_OUT: dict[str, Callable[[Path], Path | str]] = {
     "beside": lambda place: place / "root-beside" / "secret",
     "dots": lambda place: f"{place}/root/work/../../root-beside/secret",
     "link": out_by_link,

@@ -12,6 +12,7 @@ import pytest
 
 from gateway.errors import RpcError
 from gateway.workspace.terminals import AT_ONCE, Output, Terminals, terminals_in
+from tests.gateway.stage import runs
 
 pytestmark = pytest.mark.anyio
 
@@ -26,15 +27,6 @@ async def start(terminals: Terminals, script: str, **members: Any) -> dict[str, 
     """Run a shell script; return the params that name its terminal."""
     params = {"sessionId": "s", "command": "/bin/sh", "args": ["-c", script], **members}
     return {"sessionId": "s", **await terminals.create(params)}
-
-
-def runs(pid: int) -> bool:
-    """Whether there is such a process, and more of it than its name."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state not in ("Z", "X")
 
 
 async def gone(pid: int) -> None:
