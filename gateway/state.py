@@ -79,6 +79,8 @@ class SessionState:
     """What is spoken with the agent: ACP's version, or `hermes`."""
     foreign_id: str | None = None
     """The id by which the agent last knew this session (`session.alias`)."""
+    forked: bool = False
+    """It has the past of another session, and no agent has known it yet."""
     closed: bool = False
     overview: Overview = field(default_factory=Overview)
     """What a list shows. It is folded by itself, when a list is asked for."""
@@ -87,6 +89,11 @@ class SessionState:
     def process_is_ours(self) -> bool:
         """Whether the agent's process ends with ours: an upstream gateway's does not (P-40)."""
         return self.source == "hosted" or (self.source == "wrapped" and self.protocol != "hermes")
+
+    @property
+    def told(self) -> bool:
+        """Whether an agent could remember something of it."""
+        return self.foreign_id is not None or self.forked
 
     @property
     def running(self) -> bool:
@@ -125,10 +132,12 @@ def _alias(state: SessionState, _: Seq, payload: Json) -> None:
     match payload:
         case {"id": str(id_)}:
             state.foreign_id = id_
+            state.forked = False
 
 
 def _forked(state: SessionState, _: Seq, __: Json) -> None:
     state.foreign_id = None  # the agent knows the other session by it
+    state.forked = True
 
 
 def _closed(state: SessionState, _: Seq, __: Json) -> None:
