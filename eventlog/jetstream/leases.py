@@ -194,6 +194,8 @@ class ClusterLeases:
             at = await self._publisher.publish(session, messages)
         except Conflict:
             return
+        if session.end_at > at:
+            return  # it took so long to know that others have written since
         session.end = fence_at(session, at, self._process)
         session.claim, session.claim_at = claim, at - 1
         session.held, session.was_held = True, False

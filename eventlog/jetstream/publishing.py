@@ -3,9 +3,9 @@
 Above this module: `writer`, `leases`, `pruning`. Below it: `link`, `look`, `stored`.
 
 Every message that moves a session's end says which one it follows; the servers refuse it if
-another has come. Where no answer came the session's end says what happened: if the message is
-there it is stored; if nothing has come it is sent again, saying the same, so that it can be stored
-once at most; if something else has come it never will be.
+another has come. Where no answer came, what follows that one says what happened: if it is the
+message it is stored; if nothing has come it is sent again, saying the same, so that it can be
+stored once at most; if something else has come it never will be.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from eventlog.errors import LogUnavailable
 from eventlog.jetstream.link import Link, Refused, Silent, answered
 from eventlog.jetstream.look import Looks
 from eventlog.jetstream.session import Session
-from eventlog.jetstream.stored import EXPECTED
+from eventlog.jetstream.stored import CRC, EXPECTED, FIRST, LAST, WRITER, Stored, stored
 
 MOST: Final = 1_000
 """Messages that a server stores all or none."""
@@ -97,19 +97,39 @@ class Publisher:
     async def _settle(
         self, session: Session, messages: Sequence[Outgoing], before: int
     ) -> int | None:
-        """Look where the session ends; return where *messages* were stored, if they were."""
+        """Look what came behind *before*; return where *messages* were stored, if they were.
+
+        Others may have stored more behind them, so the session's end does not tell.
+        """
         await self._looks.fresh(session)
-        end = session.end
-        if end is None or end.at == before:
+        if session.end is None or session.end.at == before:
             return None
-        sent = messages[-1].headers
-        mine = {
-            "Writer": end.writer,
-            "Seq-First": str(end.first),
-            "Seq-Last": str(end.last),
-            "Crc": str(end.batch.crc),
+        mine = [one for one in messages if one.subject == messages[-1].subject]
+        found = await self._following(mine[0].subject, before)
+        said = {
+            WRITER: found.writer,
+            FIRST: str(found.first),
+            LAST: str(found.last),
+            CRC: str(found.batch.crc),
         }
-        return end.at if all(sent[key] == value for key, value in mine.items()) else None
+        known = all(mine[0].headers[key] == text for key, text in said.items())
+        return found.at + len(mine) - 1 if known else None
+
+    async def _following(self, subject: str, before: int) -> Stored:
+        """Return the first message of *subject* behind *before*; there is one."""
+        end = monotonic() + self._link.address.deadline
+        wanted = {"seq": before + 1, "next_by_subj": subject, "batch": 1}
+        reason = "every server that answers lags behind"
+        while monotonic() < end:
+            try:
+                some = (await self._link.collect(wanted)).messages
+            except Silent as silent:
+                reason = str(silent)
+            else:
+                if some and (found := stored(some[0])):
+                    return found
+            await anyio.sleep(_AGAIN)
+        raise self._link.unavailable(f"what was stored cannot be seen: {reason}")
 
     async def _attempt(self, messages: Sequence[Outgoing]) -> int:
         try:

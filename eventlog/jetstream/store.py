@@ -55,6 +55,7 @@ class JetStreamStore(JetStreamReader):
             tasks,
             contents=parts.contents,
             holds=self.leases.may_write,
+            relies=self.leases.may_rely_on,
             lose=self.leases.lose,
             epoch=found.epoch,
             checksum=self._checksum,

@@ -13,28 +13,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-import anyio
 from anyio.abc import TaskGroup
 
 from eventlog.batch import MAX_BYTES, MAX_EVENTS, Batch, Sealer
-from eventlog.blobs import cut_all, hash_of
+from eventlog.blobs import LONGEST, Blob, cut_all, hash_of
 from eventlog.checksum import Checksum
 from eventlog.condition import Condition
 from eventlog.errors import EventLogError, Fenced, LogUnavailable, WrongExpectedVersion
 from eventlog.event import GATEWAY, Event, Span
 from eventlog.jetstream.contents import NONE, Contents, Ref
 from eventlog.jetstream.draft import Draft, Pending
+from eventlog.jetstream.lanes import Lanes
 from eventlog.jetstream.link import Link
 from eventlog.jetstream.look import Looks
 from eventlog.jetstream.pieces import Pieces
 from eventlog.jetstream.publishing import Conflict, Outgoing, Publisher
+from eventlog.jetstream.room import Room
 from eventlog.jetstream.session import Row, Session
 from eventlog.jetstream.stored import ID, ROLLUP, Stored, headers
 from eventlog.jetstream.subjects import Subjects
-from eventlog.listing import listing
-
-LIMIT = 4 * 1024 * 1024
-"""Bytes of events that may wait; whoever brings more waits outside."""
+from eventlog.listing import LISTED, listing
 
 _AROUND = 80
 """About as many bytes has a line beside the payload."""
@@ -55,11 +53,11 @@ class Writer:
         name: str,
         clock: Callable[[], int],
         holds: Callable[[Session], bool],
+        relies: Callable[[Session], bool],
         lose: Callable[[Session], None],
     ) -> None:
         self._link = link
         self._looks = looks
-        self._tasks = tasks
         self._contents = contents
         self._pieces = Pieces(link, looks)
         self._publisher = Publisher(link, looks)
@@ -69,13 +67,12 @@ class Writer:
         self._name = name
         self._clock = clock
         self._loop = get_running_loop()
-        self._room = anyio.Condition()
-        self._waiting = 0
-        self._under_way = 0
-        self._idle = anyio.Event()
+        self._room = Room()
+        self._lanes = Lanes(tasks, self._write)
         self.condition = Condition()
         self.closed = False
         self._holds = holds
+        self._relies = relies
         self._lose = lose
 
     async def submit(
@@ -87,24 +84,27 @@ class Writer:
         at: Sequence[int] | None,
     ) -> Span:
         """Return, once they are durable, where *events* came to stand."""
-        small, blobs = await cut_all(list(events))
-        size = sum(len(one.payload) + len(one.rest) + _AROUND for one in small)
-        found = listing(small)
-        await self._admit(size)
+        self.check()
+        size, listed = 0, False
+        for event in events:
+            size += len(event.payload) + len(event.rest) + _AROUND
+            listed = listed or event.type in LISTED
+        stored, blobs = events, list[tuple[int, Blob]]()
+        if size > LONGEST:
+            stored, blobs = await cut_all(list(events))
+        if not self._room.fits(size):
+            await self._room.enter(size)
         try:
             if session.as_of < 0:
                 await self._looks.fresh(session)
             self.check()
             outcome: Future[Span] = self._loop.create_future()
-            pending = Pending(small, expected, at, blobs, found, size, outcome)
-            session.queue.append(pending)
-            if not session.busy:
-                session.busy = True
-                self._under_way += 1
-                self._tasks.start_soon(self._drain, session)
+            found = listing(stored) if listed else None
+            session.queue.append(Pending(stored, expected, at, blobs, found, size, outcome))
+            self._lanes.wake(session)
             return await outcome
         finally:
-            await self._leave(size)
+            self._room.leave(size)
 
     def check(self) -> None:
         """Raise LogUnavailable if nothing can be written any more."""
@@ -114,43 +114,11 @@ class Writer:
     async def close(self) -> None:
         """Take nothing more in, and wait until what was taken in is stored, or is not."""
         self.closed = True
-        if self._under_way:
-            self._idle = anyio.Event()
-            await self._idle.wait()
-
-    async def _admit(self, size: int) -> None:
-        """Wait until there is room for *size* bytes; what is larger than all of it needs all."""
-        self.check()
-        if self._waiting and self._waiting + size > LIMIT:
-            async with self._room:
-                while self._waiting and self._waiting + size > LIMIT and not self.closed:
-                    await self._room.wait()
-        self._waiting += size
-
-    async def _leave(self, size: int) -> None:
-        self._waiting -= size
-        if self._room.statistics().tasks_waiting:
-            with anyio.CancelScope(shield=True):
-                async with self._room:
-                    self._room.notify_all()
-
-    async def _drain(self, session: Session) -> None:
-        """Write what stands in a session's queue, until nothing does."""
-        with anyio.CancelScope(shield=True):
-            try:
-                while session.queue:
-                    await self._write(session)
-            finally:
-                session.busy = False
-                self._fail([*session.queue], self._link.unavailable("writing has ended"))
-                session.queue.clear()
-                self._under_way -= 1
-                if not self._under_way:
-                    self._idle.set()
+        await self._lanes.close()
 
     async def _write(self, session: Session) -> None:
         """Write one batch, or what has to be one piece with it."""
-        if session.as_of < 0:
+        if session.as_of < 0 or (_errs(session) and not self._relies(session)):
             try:
                 await self._looks.fresh(session)
             except LogUnavailable as error:
@@ -202,6 +170,8 @@ class Writer:
             beside += await self._blobs(session, draft)
         messages = self._messages(session, batches)
         at = await self._publisher.publish(session, [*beside, *messages])
+        if session.end_at > at:
+            return  # it took so long to know that others have written more, which was seen
         end = Stored(at, batches[-1]._replace(body=b""), self._name, at, is_whole=False)
         if row is not None:
             session.row, session.row_at = row, at - len(beside) - len(messages) + 1
@@ -308,3 +278,16 @@ class Writer:
         for pending, span in draft.accepted:
             if not pending.outcome.done():
                 pending.outcome.set_result(span)
+
+
+def _errs(session: Session) -> bool:
+    """Whether somebody expects another head than the one that was seen last.
+
+    He may know better, and is told of the one there is.
+    """
+    head = session.head
+    for pending in session.queue:
+        if pending.expected not in {None, head}:
+            return True
+        head += len(pending.events)
+    return False
