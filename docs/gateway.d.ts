@@ -201,6 +201,15 @@ export interface LiveInfo {
   [key: string]: unknown;
 }
 
+/** Nothing can be recorded at present, so nothing new is accepted (S-9). */
+export interface LogDegraded {
+  reason: string;
+}
+
+/** Recording goes on (S-9). */
+export interface LogRecovered {
+}
+
 /** An event as it stands in the log (P-11). In compact form it leaves out the session. */
 export interface LoggedEvent {
   session_id?: string | null;
@@ -833,6 +842,10 @@ export interface ServerRequests {
 export interface Notifications {
   /** Something happened in a session. Events of no session have no number (P-12). */
   event: { params: EventNotification };
+  /** Nothing can be recorded at present, so nothing new is accepted (S-9). */
+  "log.degraded": { params: LogDegraded };
+  /** Recording goes on (S-9). */
+  "log.recovered": { params: LogRecovered };
   /** History ends here; what follows is live (P-19). */
   "session.caught_up": { params: SessionCaughtUp };
   /** The session that was followed is gone (P-20a). */

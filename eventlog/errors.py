@@ -91,6 +91,8 @@ class LogUnavailable(EventLogError):
 
     path: str
     reason: str
+    lasting: bool = False
+    """It will stay so until it is opened again: trying once more is of no use."""
 
     def __str__(self) -> str:
         return f"{self.path}: {self.reason}"

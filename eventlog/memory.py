@@ -115,6 +115,20 @@ class MemoryStore:
         while stream.head <= after:
             await stream.grown.wait()
 
+    @property
+    def degraded(self) -> str | None:
+        """Memory can always be written, or this process ends."""
+        return None
+
+    async def turned(self, known: str | None) -> str | None:
+        """Return once the condition is not *known* any more."""
+        if known is None:
+            await anyio.sleep_forever()
+        return None
+
+    async def probe(self) -> None:
+        """Find nothing out: there is nothing to be found."""
+
     async def sessions(
         self, *, limit: int | None = None, every: bool = False
     ) -> Sequence[SessionRow]:

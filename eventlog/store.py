@@ -232,7 +232,24 @@ class Retention(Prunables, Protocol):
         ...
 
 
-class Log(EventStore, Contents, Catalogue, Checkpoints, Retention, Protocol):
+class Condition(Protocol):
+    """Whether a log can record at present, and a way to hear when that turns (S-9)."""
+
+    @property
+    def degraded(self) -> str | None:
+        """Why nothing can be recorded at present; None if it can, as far as is known."""
+        ...
+
+    async def turned(self, known: str | None) -> str | None:
+        """Return `degraded` once it is not *known* any more."""
+        ...
+
+    async def probe(self) -> None:
+        """Find out whether the log can record again, when nobody else does."""
+        ...
+
+
+class Log(EventStore, Contents, Catalogue, Checkpoints, Retention, Condition, Protocol):
     """A whole log: what `hermes-gateway serve` runs on."""
 
     @property

@@ -82,6 +82,8 @@ class Client:
         """When it dials again, by anyio's clock, while it waits to."""
         self.trouble = ""
         """Why the last line dropped, or could not be had."""
+        self.degraded: str | None = None
+        """Why the gateway records nothing at present, if so (S-9)."""
         self.refused = False
         """The gateway does not let this client in: its token is not the gateway's (P-7)."""
 
@@ -181,6 +183,7 @@ class Client:
             except PeerGone as error:
                 log.info("%s", error)
         self._peer = None
+        self.degraded = None
         self._connected = anyio.Event()
         return useful
 
@@ -244,6 +247,8 @@ class Client:
             case Notification("session.caught_up", {"session_id": str(id_), "seq": int(seq)}):
                 if follower := self._followers.get(SessionId(id_)):
                     follower.reached(seq)
+            case Notification("log.degraded" | "log.recovered", dict(told)):
+                self.degraded = told.get("reason")
             case Notification("session.events.reset", {"session_id": str(id_)}):
                 self._again(id_)
             case Request(str(id_), method, dict(params)) if self._answerer:

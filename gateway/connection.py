@@ -6,7 +6,7 @@ Above this module: `server` and its methods. Below it: attachments, sessions, a 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,12 +14,12 @@ from typing import Any
 import anyio
 from anyio.abc import TaskGroup
 
-from eventlog import EventLogError, HistoryTruncated, Log, Seq, SessionId
+from eventlog import EventLogError, HistoryTruncated, Log, LogUnavailable, Seq, SessionId
 from gateway.answers import approve, foreign_answer, settle
 from gateway.attachment import Attachment
 from gateway.errors import PeerGone
 from gateway.hermes_view import View, Views, shown
-from gateway.jsonrpc import Failure, Reply
+from gateway.jsonrpc import Failure, Reply, Request, dump
 from gateway.peer import Peer
 from gateway.sessions import Sessions
 from gateway.state import OpenRequest, SessionState
@@ -72,6 +72,8 @@ class Connection:
         self._tasks = tasks
         self._deliveries: dict[SessionId, _Delivery] = {}
         self._asked: dict[str, SessionId] = {}
+        self._unheard: dict[str, SessionId] = {}
+        """Questions whose answer could not be taken, because it could not be recorded."""
 
     async def pause(self, session_id: SessionId) -> Attachment | None:
         """Stop delivering a session; return where it stopped, or None if it was not followed.
@@ -167,6 +169,27 @@ class Connection:
         with suppress(PeerGone):
             await self.peer.notify("session.deleted", {"session_id": session_id})
 
+    async def watch(self) -> None:
+        """Tell the client when nothing can be recorded, and when recording goes on (S-9)."""
+        known: str | None = None
+        with suppress(PeerGone):
+            while True:
+                known = await self._log.turned(known)
+                if known is None:
+                    await self.peer.notify("log.recovered")
+                    await self._ask_again()
+                else:
+                    await self.peer.notify("log.degraded", {"reason": known})
+
+    async def _ask_again(self) -> None:
+        """Ask once more what was answered while answers could not be taken."""
+        unheard, self._unheard = self._unheard, {}
+        for id_, session_id in unheard.items():
+            request = (await self._sessions.state(session_id)).requests.get(id_)
+            if request and (seen := self.show(request, session_id)):
+                params = {**seen[1], "replayed": True}
+                await self.peer.send_raw(dump(Request(id_, seen[0], params)))
+
     async def flush(self) -> None:
         """Return when everything that is in the log has been sent and has left."""
         for delivery in tuple(self._deliveries.values()):
@@ -176,7 +199,32 @@ class Connection:
         await self.peer.flushed()
 
     async def answered(self, answer: Reply | Failure) -> None:
-        """Hear what the client says to something it was asked."""
+        """Hear what the client says to something it was asked.
+
+        Returns when that is in the log; while nothing can be recorded it holds up no other frame.
+        """
+        taken = anyio.Event()
+        self._tasks.start_soon(self._try_to_take, answer, taken)
+        async with anyio.create_task_group() as either:
+
+            async def first(awaited: Callable[[], Awaitable[object]]) -> None:
+                await awaited()
+                either.cancel_scope.cancel()
+
+            either.start_soon(first, taken.wait)
+            either.start_soon(first, lambda: self._log.turned(None))
+
+    async def _try_to_take(self, answer: Reply | Failure, taken: anyio.Event) -> None:
+        try:
+            await self._take(answer)
+        except LogUnavailable as error:
+            log.warning("an answer of %s was not taken: %s", self.name, error)
+            if isinstance(answer.id, str) and (session_id := self._asked.get(answer.id)):
+                self._unheard[answer.id] = session_id
+        finally:
+            taken.set()
+
+    async def _take(self, answer: Reply | Failure) -> None:
         if not isinstance(answer.id, str):
             log.info("%s answered %r, which nobody asked", self.name, answer.id)
         elif session_id := self._asked.get(answer.id):

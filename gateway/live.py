@@ -9,18 +9,20 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from secrets import token_hex
 from typing import Any, Final
 
 import anyio
 
-from eventlog import AcpRecorder, Event, EventLogError, Log, Seq, SessionId, Slot
+from eventlog import AcpRecorder, Event, EventLogError, Log, SessionId, Slot
 from gateway.closing import catch_up, closing_events
 from gateway.errors import CannotStart, Code, PeerGone, RpcError
 from gateway.host import Host
+from gateway.patience import PatientRecording
 from gateway.peer import Peer
-from gateway.recording import Recording, recorded
+from gateway.prompt import Prompt
+from gateway.recording import recorded
 from gateway.state import Receipt, SessionState
 from gateway.transports import Exit, Transport, run_process
 
@@ -41,22 +43,6 @@ class AgentSpec:
 
     name: str
     argv: tuple[str, ...]
-
-
-@dataclass(slots=True)
-class _Prompt:
-    """A prompt that waits for its turn, or has it."""
-
-    content: Any
-    ref: str | None
-    waited: bool
-    seq: Seq | None = None
-    durable: anyio.Event = field(default_factory=anyio.Event)
-
-    def event(self) -> Event:
-        ref = {"ref": self.ref} if self.ref else {}
-        queued = {"queued": True} if self.waited else {}
-        return Event.of("prompt.submitted", {"content": self.content, **ref, **queued})
 
 
 class LiveSession:
@@ -86,6 +72,8 @@ class LiveSession:
         """Nothing is taken any more; `gone` will be set soon."""
         self.gone = anyio.Event()
         """Set when the agent has ended and that is in the log."""
+        self.unrecorded = False
+        """Whether its end could not be recorded: the next opening of the log must (P-40)."""
         self._state = state
         self._log = events
         self._known_as = known_as
@@ -94,7 +82,7 @@ class LiveSession:
         self._reason = "agent_gone"
         self._closed = False
         self._idle = anyio.Event()
-        self._prompts: deque[_Prompt] = deque()
+        self._prompts: deque[Prompt] = deque()
         self._arrived = anyio.Event()
         self._stderr: deque[str] = deque(maxlen=STDERR_KEPT)
         recorder = AcpRecorder(
@@ -106,13 +94,18 @@ class LiveSession:
             has_history=lambda _session: known_as is not None,
             home=session_id,
         )
-        self._recording = Recording(events, recorder, session_id)
+        self._recording = PatientRecording(events, recorder, session_id)
         self.host = Host(session_id, recorder, self._recording)
 
     @property
     def running(self) -> bool:
         """Whether the agent works on a prompt."""
         return bool(self._prompts)
+
+    @property
+    def held(self) -> bool:
+        """Whether its agent waits for the log (S-9)."""
+        return self._recording.held
 
     @property
     def stderr(self) -> str:
@@ -162,11 +155,11 @@ class LiveSession:
             await self.interrupt(by=by)
         return True
 
-    async def _take(self, content: Any, ref: str | None, *, next_: bool) -> tuple[_Prompt, Receipt]:
+    async def _take(self, content: Any, ref: str | None, *, next_: bool) -> tuple[Prompt, Receipt]:
         if self.ending:
             raise RpcError(Code.NOT_LIVE, f"the agent of {self.session_id} is gone")
         same = next((item for item in self._prompts if ref and item.ref == ref), None)
-        prompt = same or _Prompt(content, ref, waited=self.running)
+        prompt = same or Prompt(content, ref, waited=self.running)
         if not same:
             self._prompts.insert(1 if next_ else len(self._prompts), prompt)
             self._arrived.set()
@@ -195,9 +188,17 @@ class LiveSession:
         """End the session: its turn, its agent; return when that is in the log.
 
         *reason* is one of P-27's. *closed* says whether `session.closed` is recorded, too.
+
+        Raises:
+            LogUnavailable: it cannot be recorded now. A shutdown does not wait for that.
+
         """
+        if reason == "shutdown":
+            self._recording.give_up()
+        else:
+            self._recording.check()
         self._reason, self._closed = reason, closed
-        with anyio.move_on_after(GRACE), suppress(PeerGone):
+        with anyio.move_on_after(GRACE), suppress(PeerGone, EventLogError):
             if await self._cancel(by="gateway", reason=reason, withdrawing=reason):
                 await self._idle.wait()
         self._stop.set()
@@ -206,6 +207,7 @@ class LiveSession:
     async def _cancel(self, *, by: str, reason: str, withdrawing: str) -> bool:
         if not self.running:
             return False
+        self._recording.check()
         await self.host.cancel(by=by, reason=reason, withdrawing=withdrawing)
         return True
 
@@ -216,7 +218,7 @@ class LiveSession:
         async def listen() -> None:
             try:
                 await peer.run()
-            except (EventLogError, PeerGone):
+            except* (EventLogError, PeerGone):
                 # What cannot be recorded must not pass on: better no agent than an unseen one.
                 log.exception("%s: its agent is stopped", self.session_id)
             hung_up.set()
@@ -267,8 +269,9 @@ class LiveSession:
             if self._closed:
                 events.append(Event.of("session.closed", {"reason": self._reason}))
             if events:
-                await self._recording.append(self.session_id, *events)
+                await self._recording.append(self.session_id, *events, asked=False)
         except EventLogError:
+            self.unrecorded = True
             log.exception("%s: its end could not be recorded", self.session_id)
 
     def _exited(self, end: Exit) -> dict[str, Any]:

@@ -43,6 +43,8 @@ class Job:
     """Something to record, and the way to learn that it is durable."""
 
     observe: Callable[[], Observation]
+    asked: bool = False
+    """It is no frame: somebody wants it recorded, and would rather hear now that it cannot be."""
     observation: Observation = field(default_factory=Observation)
     failure: Exception | None = None
     heads: Mapping[SessionId, Seq] = field(default_factory=dict)
@@ -93,12 +95,21 @@ class Recording:
         """Take a frame; it is recorded behind everything taken before."""
         return self._take(Job(lambda: self._recorder.observe(direction, frame, note)))
 
-    async def append(self, session_id: SessionId, *events: Event) -> Slot:
-        """Record events that are in no frame; return where the last one stands."""
+    async def append(self, session_id: SessionId, *events: Event, asked: bool = True) -> Slot:
+        """Record events that are in no frame; return where the last one stands.
+
+        *asked*: somebody waits for it who can be told that it failed.
+        """
         slot = Slot()
         entries = [Entry(session_id, event, slot) for event in events]
-        await self._take(Job(lambda: Observation(entries))).outcome()
+        await self._take(Job(lambda: Observation(entries), asked)).outcome()
         return slot
+
+    def check(self) -> None:
+        """Raise LogUnavailable if what is asked for now could only wait."""
+
+    async def ready(self) -> None:
+        """Return once more frames should be read: at once, unless the recording says otherwise."""
 
     def skip(self, error: FrameTooLong) -> None:
         """Record that a frame was too long to be read (R148)."""
@@ -135,9 +146,7 @@ class Recording:
         try:
             for job in jobs:
                 job.observation = job.observe()
-            entries = [entry for job in jobs for entry in job.observation.entries]
-            for session_id, run in groupby(entries, key=lambda entry: entry.session_id):
-                await self._append(session_id, list(run))
+            await self._record(jobs)
         except Exception as error:  # noqa: BLE001 - handed to everyone who waits for these frames
             for job in jobs:
                 job.failure = error
@@ -147,6 +156,11 @@ class Recording:
             raise
         for job in jobs:
             job.done.set()
+
+    async def _record(self, jobs: Sequence[Job]) -> None:
+        entries = [entry for job in jobs for entry in job.observation.entries]
+        for session_id, run in groupby(entries, key=lambda entry: entry.session_id):
+            await self._append(session_id, list(run))
 
     async def _append(self, session_id: SessionId, entries: Sequence[Entry]) -> None:
         span = await self._store.append(session_id, [entry.event for entry in entries])
@@ -187,7 +201,12 @@ class RecordedTransport(ObjectStream[bytes]):
     async def send(self, item: bytes) -> None:
         """Record a frame for the agent, then send it."""
         remark = self._remark(item)
-        await self._recording.see("in", item, remark.note if remark else None).outcome()
+        try:
+            await self._recording.see("in", item, remark.note if remark else None).outcome()
+        except BaseException:
+            if remark:
+                remark.done(recorded=False)
+            raise
         if remark:
             remark.done(recorded=True)
         await self._line.send(item)
@@ -222,6 +241,7 @@ async def recorded(
         async with put:
             with suppress(*HUNG_UP):
                 while True:
+                    await recording.ready()
                     try:
                         frame = await line.receive()
                     except FrameTooLong as error:

@@ -16,7 +16,7 @@ from typing import Any
 
 import anyio
 
-from eventlog import SqliteStore
+from eventlog import Log, LogUnavailable, SqliteStore
 from gateway.auth import Token
 from gateway.background import background
 from gateway.checkpoints import TurnEnds
@@ -25,8 +25,9 @@ from gateway.hermes_view import Views
 from gateway.housekeeping import Housekeeping
 from gateway.live import AgentSpec
 from gateway.methods import Gateway
+from gateway.recovering import try_to_recover
 from gateway.server import Server
-from gateway.sessions import sessions_of
+from gateway.sessions import Sessions, sessions_of
 from gateway.transcripts import Transcripts
 from gateway.transports import Address, Transport, serve_websocket, stdio
 
@@ -64,6 +65,7 @@ async def gateway_on(path: Path, agents: Mapping[str, AgentSpec]) -> AsyncGenera
         async with background() as tasks, sessions_of(events, agents) as sessions:
             tasks.start_soon(turns.run)
             tasks.start_soon(Housekeeping(events, transcripts).run)
+            tasks.start_soon(partial(try_to_recover, events, waiting=lambda: sessions.held))
             sessions.turned = turns.note
             yield Gateway(
                 events,
@@ -72,7 +74,17 @@ async def gateway_on(path: Path, agents: Mapping[str, AgentSpec]) -> AsyncGenera
                 Views(events),
                 disk_bytes=partial(_disk_bytes, path),
             )
+        await _settle(events, sessions)
+
+
+async def _settle(events: Log, sessions: Sessions) -> None:
+    """Note that nothing is open; if that is not so, or cannot be noted, the next opening looks."""
+    if sessions.unsettled:
+        return
+    try:
         await events.settle()
+    except LogUnavailable as error:
+        log.warning("that all is in order could not be noted: %s", error)
 
 
 def _disk_bytes(path: Path) -> int:

@@ -71,6 +71,7 @@ class Server:
             turns = Turns(client.peer.quiet)
             await client.peer.notify("event", {"type": "gateway.ready", "payload": self._ready})
             gateway.clients.add(client)
+            tasks.start_soon(client.watch)
             try:
                 await client.peer.run()
             finally:

@@ -20,7 +20,7 @@ from typing import Final
 import anyio
 from anyio.abc import TaskGroup
 
-from eventlog import GATEWAY, Event, Log, SessionId
+from eventlog import GATEWAY, Event, EventLogError, Log, LogUnavailable, SessionId
 from gateway.background import background
 from gateway.closing import IMPORTED, catch_up
 from gateway.errors import CannotStart, Code, PeerGone, RpcError
@@ -49,11 +49,18 @@ class Sessions:
         self._live: dict[SessionId, LiveSession] = {}
         self._states: OrderedDict[SessionId, SessionState] = OrderedDict()
         self._starting: dict[SessionId, anyio.Event] = {}
+        self.unsettled = False
+        """Whether an end could not be recorded, so that the log's next opening has to (P-40)."""
 
     @property
     def live(self) -> Mapping[SessionId, LiveSession]:
         """The sessions whose agent runs."""
         return self._live
+
+    @property
+    def held(self) -> bool:
+        """Whether an agent waits for the log to record again (S-9)."""
+        return any(live.held for live in self._live.values())
 
     async def find(self, name: str) -> SessionId:
         """Return the session that *name* is the id or the alias of (P-22).
@@ -181,7 +188,11 @@ class Sessions:
 
     async def stop_all(self) -> None:
         """End every live session and every question, because the gateway stops."""
-        await self.questions.withdraw_all("shutdown")
+        try:
+            await self.questions.withdraw_all("shutdown")
+        except EventLogError as error:
+            self.unsettled = True
+            log.warning("questions could not be withdrawn: %s", error)
         async with anyio.create_task_group() as ending:
             for live in tuple(self._live.values()):
                 ending.start_soon(_stop, live)
@@ -206,6 +217,7 @@ class Sessions:
     ) -> LiveSession:
         started = self._starting[session_id] = anyio.Event()
         try:
+            await self._check_log()
             state = await self.state(session_id)
             live = LiveSession(
                 session_id, self._log, spec, state, known_as=known_as, turned=self.turned
@@ -221,6 +233,13 @@ class Sessions:
             raise _not_started(spec, live.failure, live.stderr)
         return live
 
+    async def _check_log(self) -> None:
+        """Raise LogUnavailable if nothing of a new agent could be recorded (S-9)."""
+        if self._log.degraded:
+            await self._log.probe()
+        if reason := self._log.degraded:
+            raise LogUnavailable("the log", reason)
+
     async def _run(self, live: LiveSession, cwd: str) -> None:
         self._live[live.session_id] = live
         try:
@@ -228,9 +247,10 @@ class Sessions:
         except Exception as error:
             # One session's fault must not end the others. Whoever started it hears of it.
             log.exception("%s ended in disorder", live.session_id)
-            live.failure = error
+            live.failure, live.unrecorded = error, True
         finally:
             del self._live[live.session_id]
+            self.unsettled = self.unsettled or live.unrecorded
 
 
 @asynccontextmanager

@@ -165,6 +165,10 @@ class SqliteStore(SqliteReader):
         """Return `degraded` once it is not *known* any more."""
         return await self._writer.condition.turned(known)
 
+    async def probe(self) -> None:
+        """Find out whether the log can record again, when nobody else does."""
+        await self._writer.probe()
+
     async def wait(self, session_id: SessionId, *, after: int) -> None:
         """Return once the session's head lies beyond *after*."""
         stream = self._heads.known(session_id) or await self._stream(session_id)

@@ -42,6 +42,9 @@ _AROUND: Final = 80
 _PAUSE: Final = 0.0015
 """Seconds that a reader waits for them at most: a page of 64 KiB each makes 100,000 events/s."""
 
+_PROBE: Final = "update meta set value = value where key = 'settled'"
+"""It writes a page of the WAL and changes nothing."""
+
 _LANES: Final = 2
 """Commits under way at a time: one that is being synced, and one behind it."""
 
@@ -137,6 +140,15 @@ class Writer:
             self._note(error)
             raise meaning(error, self._path) from error
         return result
+
+    async def probe(self) -> None:
+        """Find out whether a small thing can be written, and turn the condition accordingly."""
+        try:
+            await self.work(lambda database: database.execute(_PROBE), together=False)
+        except LogUnavailable as error:
+            self.condition.turn(error.reason)
+        else:
+            self.condition.turn(None)
 
     async def give_way(self) -> None:
         """Let two commits pass, if there are some: what for, see `SqliteStore.read`."""
@@ -264,7 +276,8 @@ class Writer:
                 pending.outcome.set_exception(error())
 
     def _unavailable(self) -> LogUnavailable:
-        return LogUnavailable(str(self._path), self._given_up or "it is closed")
+        reason = self._given_up or "it is closed"
+        return LogUnavailable(str(self._path), reason, lasting=True)
 
 
 def _transact(do: Callable[[sqlite3.Connection], T], database: sqlite3.Connection) -> T:

@@ -52,6 +52,8 @@ from gateway.contracts.lookups import (
 from gateway.contracts.notifications import (
     EventNotification,
     GatewayReady,
+    LogDegraded,
+    LogRecovered,
     SessionCaughtUp,
     SessionDeleted,
     SessionEventsReset,
@@ -217,6 +219,8 @@ SERVER_REQUESTS: Final = _named(
 
 NOTIFICATIONS: Final = _named(
     Contract("event", EventNotification),
+    Contract("log.degraded", LogDegraded),
+    Contract("log.recovered", LogRecovered),
     Contract("session.caught_up", SessionCaughtUp),
     Contract("session.deleted", SessionDeleted),
     Contract("session.events.reset", SessionEventsReset),

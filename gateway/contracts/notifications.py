@@ -59,3 +59,13 @@ class SessionEventsReset(Params):
     session_id: Name
     floor: Cursor
     snapshot_required: Literal[True]
+
+
+class LogDegraded(Params):
+    """Nothing can be recorded at present, so nothing new is accepted (S-9)."""
+
+    reason: str
+
+
+class LogRecovered(Params):
+    """Recording goes on (S-9)."""

@@ -40,6 +40,8 @@ class Account(Recording):
         super().__init__(store, recorder, session_id)
         self._heads: Mapping[SessionId, Seq] = dict(heads)
         self._placed: list[tuple[SessionId, Seq]] = []
+        self.held = False
+        """Whether something waits for the log."""
 
     async def _write(self, jobs: Sequence[Job]) -> None:
         self._placed = []
@@ -56,16 +58,16 @@ class Account(Recording):
         """Append as soon as the log takes it: until then nothing passes in either direction."""
         last = entries[-1].slot or Slot()
         marked = [*entries[:-1], Entry(session_id, entries[-1].event, last)]
-        failed = False
         while True:
             try:
                 await super()._append(session_id, marked)
                 break
             except LogUnavailable as error:
-                if not failed:
+                if not self.held:
                     log.warning("the gateway is not heard until it can be recorded: %s", error)
-                failed = True
+                self.held = True
             await anyio.sleep(RETRY)
+        self.held = False
         assert last.seq is not None  # noqa: S101 - it has just been appended
         first = last.seq - len(entries) + 1
         self._placed += [(session_id, Seq(seq)) for seq in range(first, last.seq + 1)]

@@ -67,8 +67,7 @@ class Window(Connection):
         """The sessions that this client follows."""
         return frozenset(self._deliveries)
 
-    async def answered(self, answer: Reply | Failure) -> None:
-        """Hear what the client says to something it was asked."""
+    async def _take(self, answer: Reply | Failure) -> None:
         id_ = str(answer.id)
         if session_id := self._asked.get(id_):
             await self._upstream.settle(session_id, answer, by=self.name)
@@ -115,6 +114,7 @@ class Front:
             await client.peer.notify("event", {"type": "gateway.ready", "payload": ready})
             self._clients.add(client)
             tasks.start_soon(self._tell, client.peer, head)
+            tasks.start_soon(client.watch)
             try:
                 await client.peer.run()
             finally:

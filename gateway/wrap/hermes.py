@@ -20,9 +20,11 @@ import anyio
 
 from eventlog import SqliteStore
 from gateway.auth import Token
+from gateway.background import background
 from gateway.client import Backoff
 from gateway.hermes_view import Views
 from gateway.methods import Gateway
+from gateway.recovering import try_to_recover
 from gateway.sessions import sessions_of
 from gateway.transcripts import Transcripts
 from gateway.transports import (
@@ -69,8 +71,13 @@ async def front_on(
         EventLogError: it cannot be opened, or another process writes it.
 
     """
-    async with SqliteStore.open(path) as events, sessions_of(events, {}) as sessions:
+    async with (
+        SqliteStore.open(path) as events,
+        background() as tasks,
+        sessions_of(events, {}) as sessions,
+    ):
         upstream = Upstream(dial, events, sessions, f"hermes:{name}", backoff)
+        tasks.start_soon(partial(try_to_recover, events, waiting=lambda: upstream.held))
         gateway = Gateway(events, sessions, Transcripts(events), Views(events))
         yield Front(gateway, upstream), upstream
 

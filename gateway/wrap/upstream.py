@@ -188,6 +188,11 @@ class Upstream:
             if remark.recorded:
                 return
 
+    @property
+    def held(self) -> bool:
+        """Whether the gateway waits for the log to record again (S-9)."""
+        return self._line is not None and self._line.account.held
+
     def session_of(self, name: str) -> SessionId | None:
         """Return the session that the gateway's present process calls *name*."""
         return self._line.recorder.sessions.get(name) if self._line else None
@@ -250,7 +255,7 @@ class Upstream:
         async def listen() -> None:
             try:
                 await line.peer.run()
-            except (EventLogError, PeerGone):
+            except* (EventLogError, PeerGone):
                 # What cannot be recorded must not pass on; the next line asks for it again.
                 log.exception("the line to the gateway is given up")
             tasks.cancel_scope.cancel()

@@ -49,7 +49,10 @@ async def gateway_process(folder: Path) -> AsyncGenerator[tuple[anyio.abc.Proces
         assert process.stderr
         said = b""
         while b"ws://" not in said or not said.endswith(b"\n"):
-            said += await process.stderr.receive()
+            try:
+                said += await process.stderr.receive()
+            except anyio.EndOfStream:
+                pytest.fail(f"the gateway ended with {await process.wait()}: {said.decode()}")
         yield process, said[said.index(b"ws://") :].split()[0].decode()
         if process.returncode is None:
             process.kill()
