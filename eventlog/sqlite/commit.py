@@ -65,30 +65,31 @@ class Commit:
 
     def add(self, pending: Pending, now: int) -> None:
         """Give *pending* the next numbers of its session, or tell it that it came too late."""
-        stream, events = pending.stream, pending.events
+        stream, events, expected, at, outcome, _, found, blobs = pending
         head = stream.assigned
-        if pending.expected is not None and pending.expected != head:
-            pending.outcome.set_exception(WrongExpectedVersion(stream.key, pending.expected, head))
+        if expected is not None and expected != head:
+            outcome.set_exception(WrongExpectedVersion(stream.key, expected, head))
             return
-        stream.assigned = last = head + len(events)
+        count = len(events)
+        stream.assigned = last = head + count
         # what Span(…) does, in half the time
         self.accepted.append((pending, tuple.__new__(Span, (head + 1, last))))
-        if not events:
+        if not count:
             return
         if (draft := self.drafts.get(stream)) is None:
             draft = self.drafts[stream] = Draft(head)
-        if len(events) == 1:  # under load, nearly always
-            ts = pending.at[0] if pending.at else now
+        if count == 1:  # under load, nearly always
+            ts = at[0] if at else now
             draft.times.append(ts)
             draft.lines.append(line(last, ts, events[0]))
         else:
-            times = pending.at or (now,) * len(events)
+            times = at or (now,) * count
             draft.times += times
             draft.lines += map(line, range(head + 1, last + 1), times, events)
-        if pending.found is not None:
-            self.changes.append((stream, pending.found))
-        if pending.blobs:
-            self.blobs += ((stream, head + 1 + index, blob) for index, blob in pending.blobs)
+        if found is not None:
+            self.changes.append((stream, found))
+        if blobs:
+            self.blobs += ((stream, head + 1 + index, blob) for index, blob in blobs)
 
     def statements(self, checksum: Checksum) -> Iterator[Statement]:
         """Yield what to execute: a single statement unless the list of sessions changes."""

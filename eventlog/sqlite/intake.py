@@ -8,8 +8,7 @@ from __future__ import annotations
 from asyncio import Future, get_running_loop
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import anyio
 
@@ -23,8 +22,7 @@ LIMIT: Final = 4 * 1024 * 1024
 """Bytes of events that may wait; whoever brings more waits outside."""
 
 
-@dataclass(slots=True, eq=False)
-class Pending:
+class Pending(NamedTuple):
     """One call of `append`. It is withdrawn by cancelling *outcome* before it is taken."""
 
     stream: Stream

@@ -100,8 +100,10 @@ class Writer:
             return self._queue_cut(stream, events, expected, at)
         found = listing(events) if listed else None
         size += _AROUND * len(events)
-        pending = Pending(stream, events, expected, at, self._loop.create_future(), size, found)
-        return pending.outcome if self._intake.offer(pending) else self._queue(pending)
+        outcome = self._loop.create_future()
+        # what Pending(…) does, in half the time
+        pending = tuple.__new__(Pending, (stream, events, expected, at, outcome, size, found, ()))
+        return outcome if self._intake.offer(pending) else self._queue(pending)
 
     async def _queue_cut(
         self,
