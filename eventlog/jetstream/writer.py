@@ -151,10 +151,13 @@ class Writer:
             count = len(draft.lines) + len(pending.events)
             if draft.lines and (count > MAX_EVENTS or draft.size + pending.size > MAX_BYTES):
                 break
-            session.queue.popleft()
             if pending.expected is None or pending.expected == draft.last:
+                session.queue.popleft()
                 draft.take(pending, now)
+            elif draft.lines:
+                break  # nobody is told of a head that may never be
             else:
+                session.queue.popleft()
                 error = WrongExpectedVersion(session.key, pending.expected, draft.last)
                 pending.outcome.set_exception(error)
         return draft
