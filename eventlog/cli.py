@@ -11,15 +11,17 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, BinaryIO, Final
 
 import typer
 
 from eventlog import codec, exits
+from eventlog.address import LogAddress
 from eventlog.cassette import export_cassette
 from eventlog.event import START, SessionId, parse, valid_session_id
-from eventlog.location import log_location, open_reader
-from eventlog.printing import figures, listed, one_line
+from eventlog.location import driver, log_location, open_reader
+from eventlog.printing import figures, listed, one_line, printable
 from eventlog.sqlite import SqliteReader
 from eventlog.store import LogReader, Page, SessionRow
 from eventlog.terminal import (
@@ -176,8 +178,12 @@ def stats(*, log: Location = None, as_json: Json = False) -> None:
     """Count sessions, events, large strings and bytes; no event is read."""
 
     async def work() -> None:
-        async with SqliteReader.open(log_location(log)) as reader:
-            found = await reader.figures()
+        where = log_location(log)
+        if isinstance(where, LogAddress):
+            found = await driven(where).figures(where)
+        else:
+            async with SqliteReader.open(where) as reader:
+                found = await reader.figures()
         if as_json:
             put(codec.dumps(found))
         else:
@@ -194,12 +200,18 @@ def stats(*, log: Location = None, as_json: Json = False) -> None:
 def doctor(*, log: Location = None, as_json: Json = False) -> None:
     """Look at SQLite, the file system, permissions, the lock, durability and room.
 
-    Exit 1 if something should be changed. No event is read; `verify` does that.
+    Of a log on servers, at these and its stream. Exit 1 if something should be changed. No event
+    is read; `verify` does that.
     """
-    from eventlog.sqlite.doctor import examine
 
     async def work() -> bool:
-        findings = await examine(log_location(log))
+        where = log_location(log)
+        if isinstance(where, LogAddress):
+            findings = await driven(where).examine(where)
+        else:
+            from eventlog.sqlite.doctor import examine
+
+            findings = await examine(where)
         if as_json:
             put(codec.dumps([finding.as_json() for finding in findings]))
         else:
@@ -237,6 +249,13 @@ def _row(row: SessionRow) -> dict[str, object]:
         "title": row.title,
         "opened": row.opened,
     }
+
+
+def driven(where: LogAddress) -> ModuleType:
+    """Return what looks at logs on servers, if its driver is installed."""
+    with driver(where):
+        from eventlog.jetstream import inspection
+    return inspection
 
 
 app.add_typer(commands)

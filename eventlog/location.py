@@ -67,7 +67,7 @@ def open_log(
     found = location if isinstance(location, LogAddress) else log_location(location)
     if isinstance(found, Path):
         return SqliteStore.open(found)
-    with _driver(found):
+    with driver(found):
         from eventlog.jetstream import JetStreamStore  # noqa: PLC0415 - its driver is an extra
     return JetStreamStore.open(found, owner=owner)
 
@@ -79,7 +79,7 @@ def open_reader(
     found = location if isinstance(location, LogAddress) else log_location(location)
     if isinstance(found, Path):
         return SqliteReader.open(found)
-    with _driver(found):
+    with driver(found):
         from eventlog.jetstream import JetStreamReader  # noqa: PLC0415 - its driver is an extra
     return JetStreamReader.open(found)
 
@@ -89,8 +89,8 @@ def _own() -> Path:
 
 
 @contextmanager
-def _driver(where: LogAddress) -> Generator[None, None, None]:
-    """Say what to install where the driver is not."""
+def driver(where: LogAddress) -> Generator[None, None, None]:
+    """Say what to install where the driver of logs on servers is not."""
     try:
         yield
     except ModuleNotFoundError as error:

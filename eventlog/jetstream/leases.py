@@ -74,6 +74,7 @@ class ClusterLeases:
         self._turned = anyio.Event()
         self._starting = anyio.Lock()
         self._renewing = False
+        self._renewed = anyio.Lock()
         self._tasks = tasks
 
     @property
@@ -215,7 +216,8 @@ class ClusterLeases:
         while True:
             await anyio.sleep(self.duration / _OFTEN)
             try:
-                await self._beat()
+                async with self._renewed:
+                    await self._beat()
             except (Silent, Refused):
                 continue  # the clock decides what that means
 

@@ -6,7 +6,7 @@ Above this module: `store`, through the ports of `eventlog.store`. Below it: the
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from typing import Any, Final, Self
 
@@ -20,11 +20,12 @@ from eventlog.checksum import Checksum
 from eventlog.event import START, Seq, SessionId
 from eventlog.jetstream.catalogue import Sessions
 from eventlog.jetstream.keeping import Keeping
-from eventlog.jetstream.link import Silent
+from eventlog.jetstream.link import Link, Silent
 from eventlog.jetstream.paging import Fetcher
 from eventlog.jetstream.parts import Parts, connected
 from eventlog.jetstream.pruning import reach, sized
 from eventlog.jetstream.session import Session
+from eventlog.jetstream.verification import Verification
 from eventlog.paging import cut_page, put_back
 from eventlog.store import Checkpoint, Page, Prunable, SessionRow
 
@@ -67,6 +68,11 @@ class JetStreamReader:
     def address(self) -> LogAddress:
         """Where it is."""
         return self._link.address
+
+    @property
+    def link(self) -> Link:
+        """The connection to the servers."""
+        return self._link
 
     @property
     def epoch(self) -> str:
@@ -187,3 +193,12 @@ class JetStreamReader:
             return Prunable(Seq(session.floor), 0, 0)
         batches = await sized(self._parts.scanner, self._subjects, session)
         return reach(batches, session.floor, to, before)
+
+    async def verify(self, only: SessionId | None = None) -> AsyncGenerator[str, None]:
+        """Read everything, or one session, and yield what is damaged or missing, in words."""
+        rows = [] if only else await self.sessions(every=True)
+        looking = Verification(self._parts, self._fetcher, self._keeping, self._checksum)
+        for key in [only] if only else [row.id for row in rows]:
+            async with aclosing(looking.damages(key)) as damages:
+                async for damage in damages:
+                    yield damage

@@ -13,12 +13,12 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import anyio
 
+from eventlog.finding import Finding
 from eventlog.sqlite import files, schema
 from eventlog.sqlite.faults import translated
 from eventlog.sqlite.mark import mark_of, marked
@@ -31,29 +31,6 @@ NETWORK: Final = ("nfs", "9p", "virtiofs", "fuse", "smb", "cifs", "afs", "ceph",
 
 LOW: Final = 256 << 20
 """Bytes of free space that are too few for comfort."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something that was looked at: what it is, and whether something should be done."""
-
-    name: str
-    value: str
-    advice: str = ""
-    """What should be changed; empty where all is well."""
-
-    @property
-    def warns(self) -> bool:
-        """Whether something should be changed."""
-        return bool(self.advice)
-
-    def __str__(self) -> str:
-        mark = "!" if self.warns else " "
-        return f"{mark} {self.name:<12}  {self.value}" + (f": {self.advice}" if self.advice else "")
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the finding as JSON has it."""
-        return {"name": self.name, "value": self.value, "ok": not self.warns, "advice": self.advice}
 
 
 async def examine(
