@@ -1,6 +1,7 @@
 """`python -m bench [NAME…]`: run benchmarks and print their tables; exit 1 if one missed a goal.
 
-With `--write` the tables and plots go to docs/bench/ too.
+With `--write` the tables and plots go to docs/bench/ too. With `--sync-us=N` each sync takes N µs
+at least, as on a slower disk.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from bench import (
     soak,
     wire,
 )
+from bench.disk import on_slow_disk
 from bench.harness import REPEATS, Contender, Goal, machine, measure, report
 from bench.plot import bars
 
@@ -41,11 +43,17 @@ BENCHMARKS: dict[str, Callable[[], tuple[list[Contender], list[Goal]]]] = {
     "wire": wire.contenders,
 }
 
+SLOW = "--sync-us="
+
 FOLDER = Path(__file__).parent.parent / "docs" / "bench"
 
 
 def main(arguments: list[str]) -> int:
     """Run the benchmarks that are named, or all."""
+    for argument in arguments:
+        if argument.startswith(SLOW):
+            rest = [one for one in arguments if one != argument]
+            return on_slow_disk(rest, float(argument.removeprefix(SLOW)))
     names = [name for name in arguments if name != "--write"]
     if unknown := set(names) - BENCHMARKS.keys():
         print(
