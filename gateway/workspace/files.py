@@ -21,7 +21,7 @@ from typing import Any, Final
 import anyio.to_thread
 
 from gateway.errors import Code, RpcError
-from gateway.workspace.params import RESOURCE_NOT_FOUND, count, text, wrong
+from gateway.workspace.params import count, not_found, text, wrong
 
 MOST: Final = 16 << 20
 """Bytes that are read or written at once."""
@@ -169,7 +169,7 @@ def _refusals(path: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise RpcError(RESOURCE_NOT_FOUND, f"no such file: {path}", {"path": path}) from None
+        raise not_found(path) from None
     except OSError as error:
         if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ENXIO}:
             raise wrong("path", f"cannot be reached: {error.strerror}", value=path) from None

@@ -10,7 +10,7 @@ from typing import Any, Final
 from gateway.errors import Code, RpcError
 
 RESOURCE_NOT_FOUND: Final = -32002
-"""ACP's code; some agents take it as leave to create the file."""
+"""ACP's code."""
 
 
 def text(params: dict[str, Any], name: str) -> str:
@@ -34,3 +34,11 @@ def count(params: dict[str, Any], name: str) -> int | None:
 def wrong(name: str, why: str, **told: Any) -> RpcError:
     """Return the error of a member that is not as it has to be."""
     return RpcError(Code.INVALID_PARAMS, f"{name} {why}", {"path": name, **told})
+
+
+def not_found(uri: str) -> RpcError:
+    """Return the error of what is not there, word for word as ACP's own libraries say it.
+
+    Gemini CLI takes a file for one that it may make only if it reads "Resource not found".
+    """
+    return RpcError(RESOURCE_NOT_FOUND, f"Resource not found: {uri}", {"uri": uri})

@@ -24,7 +24,7 @@ from anyio.abc import Process, TaskGroup
 from gateway.auth import without_token
 from gateway.background import background
 from gateway.errors import Code, RpcError
-from gateway.workspace.params import RESOURCE_NOT_FOUND, count, text, wrong
+from gateway.workspace.params import count, not_found, text, wrong
 
 AT_ONCE: Final = 32
 """Terminals that a session may have and not have released."""
@@ -192,7 +192,7 @@ class Terminals:
     def _named(self, params: dict[str, Any]) -> Terminal:
         id_ = text(params, "terminalId")
         if id_ not in self._known:
-            raise RpcError(RESOURCE_NOT_FOUND, f"no such terminal: {id_}", {"terminalId": id_})
+            raise not_found(id_)
         return self._known[id_]
 
     async def _started(self, argv: list[str], cwd: str, env: Mapping[str, str]) -> Process:

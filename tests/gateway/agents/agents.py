@@ -27,6 +27,10 @@ class RealAgent:
     argv: tuple[str, ...]
     """Relative to the folder of the installed commands."""
     environment: Callable[[Path, Model], Mapping[str, str]]
+    forks: bool = True
+    """It has `session/fork`."""
+    writes_through_us: bool = False
+    """It writes files through its client, if that offers to."""
     by_the_minute: bool = False
     """It takes up a session only in a later minute of the clock than that in which it began it:
     before, it opens the file that it is named by anew, and finds it empty."""
@@ -124,7 +128,7 @@ def _opencode(_: Path, model: Model) -> Mapping[str, str]:
         "model": "script/script",
         "small_model": "script/script",
         "enabled_providers": ["script"],
-        "permission": {"bash": "ask"},
+        "permission": {"bash": "ask", "edit": "ask"},
         "provider": {"script": provider},
     }
     return {
@@ -142,7 +146,19 @@ AGENTS: Final = (
     ),
     RealAgent("codex", "@agentclientprotocol/codex-acp@2.6.0", ("codex-acp",), _codex),
     RealAgent(
-        "gemini", "@google/gemini-cli@0.61.0", ("gemini", "--acp"), _gemini, by_the_minute=True
+        "gemini",
+        "@google/gemini-cli@0.61.0",
+        ("gemini", "--acp"),
+        _gemini,
+        forks=False,
+        writes_through_us=True,
+        by_the_minute=True,
     ),
-    RealAgent("opencode", "opencode-ai@1.18.33", ("opencode", "acp"), _opencode),
+    RealAgent(
+        "opencode",
+        "opencode-ai@1.18.33",
+        ("opencode", "acp"),
+        _opencode,
+        writes_through_us=True,
+    ),
 )

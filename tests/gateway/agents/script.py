@@ -3,6 +3,7 @@
 The last `[[…]]` of the user's words says what comes:
 
     [[run COMMAND]]   a few words, a call of the agent's shell tool, and then what it said
+    [[write PATH]]    the same with the tool that writes a file; its contents are `WRITTEN`
     [[stream]]        words without an end, until the agent hangs up
     [[hello]]         a few words
 
@@ -29,6 +30,15 @@ SHELLS: Final[Mapping[str, str]] = {
     "shell_command": "command",
 }
 """Shell tools of real agents, and the argument that takes the command."""
+
+WRITERS: Final[Mapping[str, str]] = {
+    "Write": "file_path",
+    "write": "filePath",
+    "write_file": "file_path",
+}
+"""Tools of real agents that write a file, and the argument that takes its path."""
+
+WRITTEN: Final = "Grüße, 世界\n"
 
 _ESCALATED: Final = {"sandbox_permissions": "require_escalated", "justification": "The script."}
 _DESCRIBED: Final = {"description": "Run what the script says"}
@@ -78,7 +88,7 @@ class Endless:
 
 Part = str | Tool | Endless
 
-_MARK: Final = re.compile(r"\[\[(run|stream|hello)\s*(.*?)\]\]", re.DOTALL)
+_MARK: Final = re.compile(r"\[\[(run|write|stream|hello)\s*(.*?)\]\]", re.DOTALL)
 
 
 def answer(asked: Asked) -> Iterator[Part]:
@@ -92,6 +102,10 @@ def answer(asked: Asked) -> Iterator[Part]:
     elif kind == "run":
         yield from _words(BEFORE)
         yield _shell(asked.tools, argument)
+    elif kind == "write":
+        yield from _words(BEFORE)
+        name = next(tool for tool in asked.tools if tool in WRITERS)
+        yield Tool(name, {WRITERS[name]: argument, "content": WRITTEN})
     elif kind == "stream":
         yield Endless()
     else:

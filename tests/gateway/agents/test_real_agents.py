@@ -31,7 +31,7 @@ from replay import digest
 from tests.gateway.agents.account import of_log, of_wire
 from tests.gateway.agents.agents import AGENTS, RealAgent
 from tests.gateway.agents.model import Model, model_server
-from tests.gateway.agents.script import BEFORE, HELLO
+from tests.gateway.agents.script import BEFORE, HELLO, WRITTEN
 from tests.gateway.stage import TOKEN
 
 pytestmark = [pytest.mark.anyio, pytest.mark.agents, pytest.mark.timeout(600)]
@@ -182,6 +182,12 @@ async def turn(client: Client, follower: Follower, text: str) -> Any:
         )
 
 
+async def heard(house: House, follower: Follower, text: str) -> None:
+    """Return once the agent has said *text*."""
+    while text not in words(await house.log(follower.session_id)):
+        await follower.until(lambda me, seen=follower.seq: me.seq > seen)  # type: ignore[misc]
+
+
 def words(events: list[Any]) -> str:
     """Return everything that the agent has said to its user."""
     updates = [event["payload"]["update"] for event in events if "update" in event["payload"]]
@@ -205,8 +211,7 @@ async def test_a_day_at_work(house: House) -> None:
         assert (house.project / "made").exists()
         receipt = await client.submit(follower.session_id, "Please [[stream]]")
         with anyio.fail_after(PATIENCE):
-            while "tick 3" not in words(await house.log(follower.session_id)):
-                await follower.until(lambda me, seen=follower.seq: me.seq > seen)  # type: ignore[misc]
+            await heard(house, follower, "tick 3")
             asked = {"session_id": follower.session_id}
             assert (await client.request("session.interrupt", asked))["interrupted"]
             await follower.until(lambda me: me.transcript.status == "idle")
@@ -229,6 +234,77 @@ async def test_a_day_at_work(house: House) -> None:
     assert of_log(events) == of_wire(house.wire)
 
 
+async def test_two_sessions_of_one_process(house: House) -> None:
+    """`--share-agent`: two sessions of one process stream at once; one is cancelled and closed, the
+    other goes on, and each log holds its own (P-36)."""
+    async with house.gateway("--share-agent", house.agent.name), house.client() as client:
+        one, two = [await begin(client, house) for _ in range(2)]
+        for follower in (one, two):
+            await client.submit(follower.session_id, "Please [[stream]]")
+        with anyio.fail_after(PATIENCE):
+            for follower in (one, two):
+                await heard(house, follower, "tick 3")
+            await client.request("session.interrupt", {"session_id": one.session_id})
+            await one.until(lambda me: me.transcript.status == "idle")
+            assert two.transcript.status == "running"
+            await client.request("session.close", {"session_id": one.session_id})
+            await client.request("session.interrupt", {"session_id": two.session_id})
+            await two.until(lambda me: me.transcript.status == "idle")
+        await turn(client, two, "Please [[hello]]")
+        mine = [digest(follower.transcript) for follower in (one, two)]
+        named = [{"session_id": follower.session_id} for follower in (one, two)]
+        told = [(await client.request("session.transcript", where))["digest"] for where in named]
+
+    first, second = [await house.log(follower.session_id) for follower in (one, two)]
+    assert told == mine
+    assert ends(first) == ["cancelled"]
+    assert ends(second) == ["cancelled", "end_turn"]
+    assert words(second).endswith(HELLO)
+    assert HELLO not in words(first)
+    assert house.wire.read_text().count('\\"method\\":\\"initialize\\"') == 1
+
+
+async def test_a_branch_remembers(house: House) -> None:
+    """`session.branch` of a session that is at rest: an agent that can fork remembers all of it; of
+    one that cannot the log says that it does not."""
+    async with house.gateway(), house.client() as client:
+        follower = await begin(client, house)
+        await turn(client, follower, "My cat is called Ottokar. [[hello]]")
+        with anyio.fail_after(PATIENCE):
+            where = {"session_id": follower.session_id}
+            answer = await client.request("session.branch", where)
+            branch = await client.follow(answer["session_id"])
+            await branch.until(lambda me: me.caught_up)
+        await turn(client, branch, "What is its name? [[hello]]")
+
+    events = await house.log(branch.session_id)
+    notices = [event for event in events if event["type"] == "notice"]
+    assert bool(notices) != house.agent.forks
+    asked = [item for item in house.model.asked if item.tools][-1]
+    assert ("Ottokar" in " ".join(item.text for item in asked.said)) == house.agent.forks
+    assert words(events).count(HELLO) == 2
+    prompts = [event for event in events if event["type"] == "prompt.submitted"]
+    assert len(prompts) == 2
+
+
+async def test_files_are_written_through_us(house: House) -> None:
+    """`--allow-fs`: an agent that writes through its client does so, below its own folder, and the
+    log has what it wrote (P-35); another one writes by itself."""
+    if house.agent.name == "codex":
+        pytest.skip("Codex writes by patches, in a language of its own")
+    path = house.project / "written.txt"
+    async with house.gateway("--allow-fs", str(house.folder)), house.client() as client:
+        follower = await begin(client, house)
+        await turn(client, follower, f"Please [[write {path}]]")
+
+    events = await house.log(follower.session_id)
+    assert path.read_text() == WRITTEN
+    calls = [event["payload"] for event in events if event["type"] == "acp.call"]
+    written = [one["params"] for one in calls if one["method"] == "fs/write_text_file"]
+    assert [one["content"] for one in written] == [WRITTEN] * house.agent.writes_through_us
+    assert of_log(events) == of_wire(house.wire)
+
+
 async def test_it_goes_on_where_it_was_killed(house: House) -> None:
     """The gateway is killed in mid-turn and started again: the turn is over, the agent takes the
     session up, and its model is told of what was said before (P-18, P-38, P-40)."""
@@ -238,8 +314,7 @@ async def test_it_goes_on_where_it_was_killed(house: House) -> None:
             await turn(client, follower, "My cat is called Ottokar. [[hello]]")
             await client.submit(follower.session_id, "Please [[stream]]")
             with anyio.fail_after(PATIENCE):
-                while "tick 3" not in words(await house.log(follower.session_id)):
-                    await follower.until(lambda me, seen=follower.seq: me.seq > seen)  # type: ignore[misc]
+                await heard(house, follower, "tick 3")
             gateway.kill()
             await gateway.wait()
         if house.agent.by_the_minute:

@@ -93,8 +93,12 @@ async def test_a_replaced_file_keeps_its_permissions(files: Files, place: Path) 
 
 
 async def test_a_missing_file_is_said_to_be_missing(files: Files, place: Path) -> None:
-    """-32002, as ACP has it: an agent may make it then."""
-    assert await code_of_reading(files, place / "root" / "nothing") == -32002
+    """-32002 in ACP's own words: Gemini CLI makes the file then, and with others it does not."""
+    path = str(place / "root" / "nothing")
+    with pytest.raises(RpcError, match=f"Resource not found: {path}") as refused:
+        await read(files, path)
+
+    assert (refused.value.code, refused.value.data) == (-32002, {"uri": path})
 
 
 def out_by_link(place: Path) -> Path:
