@@ -8,10 +8,15 @@ a number is missing (R031): the rest is read as if nothing were wrong.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from functools import partial
+from io import BytesIO
+from itertools import islice
+from pathlib import Path
+from typing import IO, Final, Literal
 
 from eventlog import (
     BadCassette,
@@ -30,8 +35,11 @@ from eventlog import (
     read_cassette,
 )
 from replay.errors import ForeignFile, NothingToReplay
+from replay.lines import FileLines, Spool
 from replay.opening import transcript_at
 from replay.transcript import Transcript
+
+_BOM: Final = b"\xef\xbb\xbf"
 
 Form = Literal["cassette", "lines", "capture"]
 
@@ -65,6 +73,8 @@ class Recordings:
 
     sessions: Sequence[Recording]
     flaws: Sequence[Flaw] = ()
+    spool: Spool | None = field(default=None, repr=False)
+    """What the sessions' lines lie in, if they came from a stream."""
 
 
 def holds_no_session(id_: str) -> bool:
@@ -80,36 +90,80 @@ def read_recordings(data: bytes, name: str) -> Recordings:
         ForeignFile: it is neither a cassette nor a capture.
 
     """
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    if not data.strip():
-        raise NothingToReplay(name, "is empty")
-    texts = data.removesuffix(b"\n").split(b"\n")
-    form = _form(texts)
-    if form is None:
-        raise ForeignFile(name, _what(data))
-    if form == "capture":
-        return _capture(data)
-    ahead = [] if form == "cassette" else [_header(texts, name)]
-    return _cassette([*ahead, *texts], name, ahead=len(ahead))
+    return _read(partial(BytesIO, data), name, None)
+
+
+def read_recordings_of(path: Path, name: str) -> Recordings:
+    """Read a file line by line: sessions of a cassette stay in it. A capture is read whole.
+
+    Raises:
+        NothingToReplay, ForeignFile: as `read_recordings`.
+        OSError: it cannot be read.
+
+    """
+    return _read(lambda: path.open("rb"), name, path)
+
+
+def _read(opened: Callable[[], IO[bytes]], name: str, path: Path | None) -> Recordings:
+    with opened() as file:
+        form = _form(_texts(file), name)
+    with opened() as file:
+        if form == "capture":
+            return _capture(file.read().removeprefix(_BOM))
+        ahead = [_header(_texts(file), name)] if form == "lines" else []
+    with opened() as file:
+        return _cassette(_Pulled(file, ahead), name, path)
+
+
+def _texts(file: IO[bytes]) -> Iterator[bytes]:
+    for number, raw in enumerate(file):
+        yield (raw if number else raw.removeprefix(_BOM)).removesuffix(b"\n")
 
 
 # -- cassettes, and lines without a header ---------------------------------------------------------
+
+
+class _Pulled:
+    """The lines of a file with those that it lacks *ahead*, one after the other; which was the last."""
+
+    def __init__(self, file: IO[bytes], ahead: Sequence[bytes]) -> None:
+        self._file = file
+        self.ahead: Final = ahead
+        self.number = 0
+        self.text = b""
+        self.place = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for text in self.ahead:
+            self.number += 1
+            yield text
+        place = 0
+        for raw in self._file:
+            bare = raw if place else raw.removeprefix(_BOM)
+            self.number += 1
+            self.text, self.place = bare.removesuffix(b"\n"), place + len(raw) - len(bare)
+            place += len(raw)
+            yield bare
+
+    def place_of(self, line: bytes) -> int | None:
+        """Return where *line* stands, if it is the last line of the file as it is."""
+        return self.place if line == self.text.rstrip(b"\r") else None
 
 
 @dataclass(slots=True)
 class _Session:
     id: SessionId
     seq: int
-    lines: list[bytes] = field(default_factory=list)
+    lines: list[bytes] | FileLines
     lost: list[Flaw] = field(default_factory=list)
     ts: int = 0
     begin: Transcript | None = None
 
-    def add(self, text: bytes) -> None:
+    def add(self, text: bytes, place: int | None) -> None:
         envelope = parse(text)
         if envelope["seq"] > self.seq + 1 and envelope["type"] != "log.gap":
             self.mark_gap(envelope["seq"] - 1)
-        self.lines.append(text)
+        self._append(text, place)
         self.seq, self.ts, self.lost = envelope["seq"], envelope["ts"], []
 
     def mark_gap(self, last: int) -> None:
@@ -119,28 +173,35 @@ class _Session:
         )
         gap = {"first": self.seq + 1, "last": last, "lost": last - self.seq}
         event = Event.of("log.gap", gap | {"reason": why or "missing in the file"})
-        self.lines.append(line(Seq(last), self.ts, event))
+        self._append(line(Seq(last), self.ts, event), None)
         self.seq = last
 
+    def _append(self, text: bytes, place: int | None) -> None:
+        if isinstance(self.lines, FileLines):
+            self.lines.append(text, place)
+        else:
+            self.lines.append(text)
 
-def _cassette(texts: Sequence[bytes], name: str, *, ahead: int) -> Recordings:
+
+def _cassette(pulled: _Pulled, name: str, path: Path | None) -> Recordings:
     sessions: list[_Session] = []
     flaws: list[Flaw] = []
-    for item in read_cassette(texts, name=name, lenient=True):
+    for item in read_cassette(pulled, name=name, lenient=True):
         match item:
             case CassetteHeader():
                 _end(sessions)
-                sessions.append(_Session(item.session_id, item.floor))
+                lines: list[bytes] | FileLines = [] if path is None else FileLines(path)
+                sessions.append(_Session(item.session_id, item.floor, lines))
             case CassetteBase() if sessions and (begin := transcript_at(item.state)):
                 sessions[-1].begin = replace(begin, session=sessions[-1].id)
             case BadCassette():
-                flaw = _flaw(item, texts, ahead, sessions[-1].seq if sessions else 0)
+                flaw = _flaw(item, pulled, sessions[-1].seq if sessions else 0)
                 if flaw.size and sessions:
                     sessions[-1].lost.append(flaw)
                 if flaw.size or not (sessions and sessions[-1].lost):
                     flaws.append(flaw)
             case bytes() if sessions:
-                sessions[-1].add(item)
+                sessions[-1].add(item, pulled.place_of(item))
     _end(sessions)
     held = [Recording(session.id, session.lines, session.begin) for session in sessions]
     return Recordings(held, flaws)
@@ -152,18 +213,20 @@ def _end(sessions: Sequence[_Session]) -> None:
         sessions[-1].mark_gap(sessions[-1].seq + len(sessions[-1].lost))
 
 
-def _flaw(found: BadCassette, texts: Sequence[bytes], ahead: int, cursor: int) -> Flaw:
+def _flaw(found: BadCassette, pulled: _Pulled, cursor: int) -> Flaw:
     """Return what was found; without a size where it is not the line itself that is damaged."""
-    text = texts[found.line - 1] if found.line <= len(texts) else b""
+    text = pulled.text if found.line == pulled.number else b""
     readable = (_seq(text) or 0) > cursor  # only that it comes too early was found
-    return Flaw(found.line - ahead, 0 if readable else len(text), found.reason)
+    return Flaw(found.line - len(pulled.ahead), 0 if readable else len(text), found.reason)
 
 
-def _header(texts: Sequence[bytes], name: str) -> bytes:
+def _header(texts: Iterable[bytes], name: str) -> bytes:
     """Make the header that the lines lack."""
-    seqs = [seq for text in texts if (seq := _seq(text)) is not None]
+    first, last = math.inf, 0
+    for seq in filter(None, map(_seq, texts)):
+        first, last = min(first, seq), max(last, seq)
     id_ = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")[:128] or "session"
-    header = CassetteHeader(SessionId(id_), "", Seq(min(seqs) - 1), Seq(max(seqs)))
+    header = CassetteHeader(SessionId(id_), "", Seq(int(first) - 1), Seq(last))
     return header.line()
 
 
@@ -195,8 +258,13 @@ _LOOKED_AT: Final = 1000
 """Lines in which a file has to show what it is."""
 
 
-def _form(texts: Sequence[bytes]) -> Form | None:
-    return next((form for form in map(_form_of, texts[:_LOOKED_AT]) if form), None)
+def _form(texts: Iterable[bytes], name: str) -> Form:
+    start: bytes | None = None
+    for text in islice(filter(bytes.strip, texts), _LOOKED_AT):
+        start = text if start is None else start
+        if form := _form_of(text):
+            return form
+    raise NothingToReplay(name, "is empty") if start is None else ForeignFile(name, _what(start))
 
 
 def _form_of(text: bytes) -> Form | None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from eventlog import (
     Event,
@@ -26,8 +27,9 @@ from eventlog import (
     valid_session_id,
 )
 from replay.errors import AmbiguousName, SessionNotFound, WrongName
+from replay.lines import Spool
 from replay.opening import opening
-from replay.recordings import Recording, Recordings, read_recordings
+from replay.recordings import Recording, Recordings, read_recordings_of
 
 LATEST: Final = "latest"
 STDIN: Final = "-"
@@ -126,13 +128,21 @@ def _only(found: Sequence[SessionId], name: str, where: str) -> SessionId:
 
 def _read(name: str) -> Recordings:
     if name == STDIN:
-        return read_recordings(sys.stdin.buffer.read(), "standard input")
+        return _spooled(sys.stdin.buffer, "standard input")
     path = Path(name)
     if not path.exists():
         raise _missing(name)
     if path.is_dir():
         raise WrongName(name, "is a folder; name a log with --log")
-    return read_recordings(path.read_bytes(), path.name)
+    if not path.is_file():  # a pipe can be read but once
+        with path.open("rb") as stream:
+            return _spooled(stream, path.name)
+    return read_recordings_of(path, path.name)
+
+
+def _spooled(stream: BinaryIO, name: str) -> Recordings:
+    spool = Spool(stream)
+    return replace(read_recordings_of(spool.path, name), spool=spool)
 
 
 def _missing(name: str) -> Exception:
@@ -150,4 +160,4 @@ def _picked(held: Recordings, name: str, wanted: SessionId | None) -> Recordings
     ids = [recording.id for recording in held.sessions]
     close = [wanted] if wanted in ids else [id_ for id_ in ids if id_.startswith(wanted)]
     id_ = _only(close, wanted, name)
-    return Recordings([one for one in held.sessions if one.id == id_], held.flaws)
+    return replace(held, sessions=[one for one in held.sessions if one.id == id_])
