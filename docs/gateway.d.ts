@@ -605,6 +605,7 @@ export interface SessionRow {
   source: string;
   latest_seq: number;
   status: "idle" | "running" | "needs_input" | "dormant";
+  owner?: string | null;
 }
 
 /** Describe a session in a few lines of text. */

@@ -50,7 +50,7 @@ async def settle(
     request = state.requests.get(request_id)
     if isinstance(answer, Failure) and answer.error.code in CANNOT_SHOW:
         if request:  # else it declines what is over: that is nobody's answer
-            await _decline(events, session_id, request_id, answer.error.code, by)
+            await _decline(sessions, events, session_id, request_id, answer.error.code, by=by)
         return "declined"
     said: Any = answer.error if isinstance(answer, Failure) else answer.result
     if request and isinstance(answer, Reply):
@@ -58,12 +58,13 @@ async def settle(
             said = _understood(request, said, acp=acp)
         except RpcError as error:
             log.info("%s: %s", by, error)
-            await _decline(events, session_id, request_id, error.code, by)
+            await _decline(sessions, events, session_id, request_id, error.code, by=by)
             return "malformed"
     if request and await hand_over(sessions, session_id, request_id, said, by=by):
         return "accepted"
     method = request.method if request else state.settled.get(request_id)
-    await events.append(session_id, [late(request_id, method, answer, by)])
+    async with sessions.ownership.writing(session_id):
+        await events.append(session_id, [late(request_id, method, answer, by)])
     return "late"
 
 
@@ -89,6 +90,7 @@ async def lock(
     """Lock one answer of a batch (P-30); return the questions left, or None: it is over.
 
     Raises:
+        Fenced: the session is live on another gateway.
         RpcError: 4002, there is no such question; -32602, it is no answer to it.
 
     """
@@ -104,7 +106,9 @@ async def lock(
         # a session that never rests it may, where it changes nothing.
         expected = state.seq if attempt < TRIES else None
         with suppress(WrongExpectedVersion):
-            await events.append(session_id, [Event.of("request.locked", told)], expected=expected)
+            async with sessions.ownership.writing(session_id):
+                locked = Event.of("request.locked", told)
+                await events.append(session_id, [locked], expected=expected)
             break
     return await _settled_by_locks(sessions, session_id, request_id, known, by=by)
 
@@ -133,9 +137,11 @@ async def approve(
     """Answer approvals: the one with the id *only*, else the oldest, or *every* one (P-31).
 
     Raises:
+        Fenced: the session is live on another gateway.
         RpcError: -32602, an approval does not offer this choice.
 
     """
+    await sessions.ownership.check(session_id)
     state = await sessions.state(session_id)
     waiting = [item for item in state.requests.values() if method_of(item.method) == "approval"]
     named = [item for item in waiting if only in (item.id, item.params.get("request_id"))]
@@ -196,6 +202,9 @@ def _answer_to_batch(request: OpenRequest, answers: dict[str, Any]) -> Any:
     return said
 
 
-async def _decline(events: Log, session_id: SessionId, id_: str, code: int, by: str) -> None:
+async def _decline(
+    sessions: Sessions, events: Log, session_id: SessionId, id_: str, code: int, *, by: str
+) -> None:
     declined = {"id": id_, "code": int(code), "by": by}
-    await events.append(session_id, [Event.of("request.declined", declined)])
+    async with sessions.ownership.writing(session_id):
+        await events.append(session_id, [Event.of("request.declined", declined)])

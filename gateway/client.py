@@ -10,10 +10,9 @@ order. What was being asked when the line dropped fails with `PeerGone`; a promp
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from dataclasses import dataclass, field
-from random import random
+from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
 
@@ -22,11 +21,14 @@ from anyio.abc import TaskGroup
 
 from eventlog import START, Envelope, SessionId
 from gateway.background import background
+from gateway.backoff import Backoff
 from gateway.errors import CannotConnect, Closing, Code, PeerGone, RpcError
 from gateway.follower import Follower, Seen, Verdict
 from gateway.jsonrpc import Notification, Request
 from gateway.peer import Call, Peer
 from gateway.transports import Transport, goodbye
+
+__all__ = ["HEARTBEAT", "Answerer", "Asked", "Backoff", "Client", "Dial", "client_of"]
 
 log = logging.getLogger("gateway")
 
@@ -51,24 +53,11 @@ Answerer = Callable[[Asked], Awaitable[Any]]
 """Returns the answer. It is cancelled when the question is settled elsewhere."""
 
 
-@dataclass(frozen=True, slots=True)
-class Backoff:
-    """How long to wait before dialling again, in seconds: exponential, with jitter (R065)."""
-
-    first: float = 0.1
-    most: float = 15.0
-    chance: Callable[[], float] = field(default=random)
-
-    def delay(self, attempt: int) -> float:
-        """Return the wait before attempt 1, 2, 3, …; half of it is chance."""
-        return min(self.most, self.first * 2.0 ** min(attempt - 1, 30)) * (0.5 + self.chance() / 2)
-
-
 class Client:
     """Made by `client_of`; survives any number of lines."""
 
-    def __init__(self, dial: Dial, answerer: Answerer | None, backoff: Backoff) -> None:
-        self._dial = dial
+    def __init__(self, ways: Sequence[Dial], answerer: Answerer | None, backoff: Backoff) -> None:
+        self._ways = ways
         self._answerer = answerer
         self._backoff = backoff
         self._followers: dict[SessionId, Follower] = {}
@@ -144,18 +133,21 @@ class Client:
             await self._peer.hang_up(Closing.GOING_AWAY)
 
     async def run(self) -> None:
-        """Keep a line to the gateway until cancelled."""
-        attempt = 0
+        """Keep a line to a gateway until cancelled; where one is gone, the next is tried at once."""
+        attempt = way = 0
         while True:
             try:
-                async with self._dial() as line:
+                async with self._ways[way]() as line:
                     attempt = 0 if await self._converse(line) else attempt
                     self._hear_goodbye(goodbye(line))
             except CannotConnect as error:
                 log.info("no line: %s", error)
                 self.trouble = str(error)
-            attempt += 1
-            delay = self._backoff.delay(attempt)
+            attempt, way = attempt + 1, (way + 1) % len(self._ways)
+            rounds, others = divmod(attempt, len(self._ways))
+            if others:
+                continue
+            delay = self._backoff.delay(rounds)
             self.retry_at = anyio.current_time() + delay
             await anyio.sleep(delay)
             self.retry_at = None
@@ -291,10 +283,10 @@ class Client:
 
 @asynccontextmanager
 async def client_of(
-    dial: Dial, *, answerer: Answerer | None = None, backoff: Backoff | None = None
+    *ways: Dial, answerer: Answerer | None = None, backoff: Backoff | None = None
 ) -> AsyncGenerator[Client, None]:
-    """Keep a client connected for as long as the context is open."""
-    client = Client(dial, answerer, backoff or Backoff())
+    """Keep a client connected, by any of *ways*, for as long as the context is open."""
+    client = Client(ways, answerer, backoff or Backoff())
     async with background() as tasks:
         tasks.start_soon(client.run)
         yield client

@@ -75,20 +75,27 @@ async def _whole(source: EventSource, session_id: SessionId, text: bytes) -> byt
 
 
 async def recover(log: Log) -> list[SessionId]:
-    """Settle a log that was not closed in order, before it is served; return what it settled.
+    """Settle a log that was not closed in order, before it is served; return what it settled."""
+    settled: list[SessionId] = []
+    for session_id in await log.unsettled():
+        state = await catch_up(log, session_id, SessionState(seq=START))
+        if await end_open_work(log, session_id, state):
+            settled.append(session_id)
+    await log.settle()
+    return settled
+
+
+async def end_open_work(log: Log, session_id: SessionId, state: SessionState) -> bool:
+    """End what is open in a session whose gateway is gone; return whether anything was.
 
     Only sessions whose agent died with the gateway are touched: a wrapped one's upstream may
     live, an imported one never had an agent here (P-40).
     """
-    settled: list[SessionId] = []
-    for session_id in await log.unsettled():
-        state = await catch_up(log, session_id, SessionState(seq=START))
-        ours = state.process_is_ours and not session_id.startswith(IMPORTED)
-        if ours and state.open_work:
-            await log.append(session_id, _restarted(state))
-            settled.append(session_id)
-    await log.settle()
-    return settled
+    ours = state.process_is_ours and not session_id.startswith(IMPORTED)
+    if ours and state.open_work:
+        await log.append(session_id, _restarted(state))
+        return True
+    return False
 
 
 def _restarted(state: SessionState) -> list[Event]:

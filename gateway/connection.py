@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 from anyio.abc import TaskGroup
 
-from eventlog import EventLogError, HistoryTruncated, Log, LogUnavailable, Seq, SessionId
+from eventlog import EventLogError, Fenced, HistoryTruncated, Log, LogUnavailable, Seq, SessionId
 from gateway.answers import approve, foreign_answer, settle
 from gateway.attachment import Attachment
 from gateway.errors import PeerGone
@@ -100,7 +100,8 @@ class Connection:
             source=self._log,
             state=self._sessions.state,
             say=self.peer.send_raw,
-            asks=lambda: self.can.server_requests,
+            # An answer is of use only where the agent is: elsewhere nobody is asked.
+            asks=lambda: self.can.server_requests and self._sessions.ownership.holds(session_id),
             show=self.show,
             view=view,
             blobs=self.can.blobs,
@@ -217,6 +218,8 @@ class Connection:
     async def _try_to_take(self, answer: Reply | Failure, taken: anyio.Event) -> None:
         try:
             await self._take(answer)
+        except Fenced as error:
+            log.warning("an answer of %s was not taken: %s", self.name, error)
         except LogUnavailable as error:
             log.warning("an answer of %s was not taken: %s", self.name, error)
             if isinstance(answer.id, str) and (session_id := self._asked.get(answer.id)):

@@ -1,6 +1,6 @@
 """One live session: its agent, its queue of prompts, and how it ends.
 
-Above this module: `sessions`. Below it: `host`, `recording`, a process.
+Above this module: `sessions`. Below it: `host`, and the `agent` that it talks to.
 """
 
 from __future__ import annotations
@@ -9,93 +9,73 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from secrets import token_hex
 from typing import Any, Final
 
 import anyio
+from anyio.abc import TaskGroup
 
-from eventlog import AcpRecorder, Event, EventLogError, Log, SessionId, Slot
+from eventlog import Event, EventLogError, Fenced, Log, SessionId, Slot
+from gateway.agent import GRACE, Agent
+from gateway.background import background
 from gateway.closing import catch_up, closing_events
 from gateway.errors import CannotStart, Code, PeerGone, RpcError
-from gateway.host import Host
-from gateway.patience import PatientRecording
-from gateway.peer import Peer
+from gateway.host import NEW, Host, Past
 from gateway.prompt import Prompt
-from gateway.recording import recorded
 from gateway.state import Receipt, SessionState
-from gateway.transports import Exit, Transport, run_process
+from gateway.workspace import workspace_of
 
 log = logging.getLogger("gateway")
 
-STDERR_KEPT: Final = 20
-"""Last lines of an agent's stderr that `agent.exited` quotes, at most `STDERR_LENGTH` of them."""
-
-STDERR_LENGTH: Final = 4096
-
-GRACE: Final = 2.0
-"""Seconds that an agent has to end its turn before it is stopped."""
-
-
-@dataclass(frozen=True, slots=True)
-class AgentSpec:
-    """An agent that can be started: `--agent NAME=COMMAND`."""
-
-    name: str
-    argv: tuple[str, ...]
+IGNORED: Final = "cancel_ignored"
+"""Why an agent is ended that does not end a turn."""
 
 
 class LiveSession:
     """Runs from `run` until its agent exits or it is told to `stop`.
 
-    *known_as* is the id by which its agent knew it in an earlier life, if there was one.
-    *turned* hears when a turn has ended.
+    *past* is what its agent may know of it. *turned* hears when a turn has ended.
     """
 
     def __init__(
         self,
         session_id: SessionId,
         events: Log,
-        spec: AgentSpec,
+        agent: Agent,
         state: SessionState,
         *,
-        known_as: str | None = None,
+        past: Past = NEW,
         turned: Callable[[SessionId], None] = lambda _session: None,
     ) -> None:
         self.session_id = session_id
-        self.spec = spec
+        self.spec = agent.spec
+        self.agent = agent
+        self.host = Host(session_id, agent)
         self.failure: Exception | None = None
         """Why the agent could not be made ready, if it could not."""
         self.ready = anyio.Event()
         """Set when the agent is ready, or has failed to be."""
-        self.ending = False
-        """Nothing is taken any more; `gone` will be set soon."""
         self.gone = anyio.Event()
-        """Set when the agent has ended and that is in the log."""
+        """Set when the agent has ended, that is in the log, and the session is nobody's."""
         self.unrecorded = False
         """Whether its end could not be recorded: the next opening of the log must (P-40)."""
+        self._recording = agent.recording
         self._state = state
         self._log = events
-        self._known_as = known_as
+        self._past = past
         self._turned = turned
+        self._ending = False
         self._stop = anyio.Event()
         self._reason = "agent_gone"
         self._closed = False
         self._idle = anyio.Event()
+        self._cancelled = anyio.Event()
         self._prompts: deque[Prompt] = deque()
         self._arrived = anyio.Event()
-        self._stderr: deque[str] = deque(maxlen=STDERR_KEPT)
-        recorder = AcpRecorder(
-            name_session=lambda _foreign, _call: session_id,
-            new_request_id=lambda: f"srq-{token_hex(6)}",
-            source={"kind": "hosted", "name": spec.name},
-            scope=spec.name,
-            known={known_as: session_id} if known_as else {},
-            has_history=lambda _session: known_as is not None,
-            home=session_id,
-        )
-        self._recording = PatientRecording(events, recorder, session_id)
-        self.host = Host(session_id, recorder, self._recording)
+
+    @property
+    def ending(self) -> bool:
+        """Nothing is taken any more; `gone` will be set soon."""
+        return self._ending or self.agent.ending
 
     @property
     def running(self) -> bool:
@@ -110,23 +90,18 @@ class LiveSession:
     @property
     def stderr(self) -> str:
         """The last words that the agent wrote to its stderr."""
-        return "\n".join(self._stderr)[-STDERR_LENGTH:]
+        return self.agent.stderr
 
-    async def run(self, cwd: str) -> None:
-        """Live: start the agent, work on prompts, record the end."""
+    async def run(self, tasks: TaskGroup, cwd: str) -> None:
+        """Live: have the agent, which runs in *tasks*, work on prompts; record the end."""
         try:
-            async with (
-                run_process(self.spec.argv, cwd=cwd, complain=self._stderr.append) as process,
-                recorded(process, self._recording, self.host.remark) as line,
-            ):
-                await self._converse(line, cwd)
-                with anyio.CancelScope(shield=True):
-                    await process.aclose()
-                    await self._record_end(await process.exited())
-        except CannotStart as error:
-            self.failure = error
+            self.agent.start(tasks, cwd)
+            async with workspace_of(cwd, self.spec.offers) as self.host.workspace:
+                await self._converse(cwd)
+            with anyio.CancelScope(shield=True):
+                await self._part()
+                await self._record_end()
         finally:
-            self.gone.set()
             self.ready.set()
 
     async def submit(self, content: Any, *, ref: str | None = None) -> Receipt:
@@ -204,43 +179,49 @@ class LiveSession:
         self._stop.set()
         await self.gone.wait()
 
+    def abandon(self) -> None:
+        """End the agent, and write nothing: the session is another gateway's now."""
+        if not self.spec.shared:
+            self._recording.give_up()
+        self._stop.set()
+
     async def _cancel(self, *, by: str, reason: str, withdrawing: str) -> bool:
         if not self.running:
             return False
         self._recording.check()
+        self._cancelled.set()
         await self.host.cancel(by=by, reason=reason, withdrawing=withdrawing)
         return True
 
-    async def _converse(self, line: Transport, cwd: str) -> None:
-        peer = self.host.speak(line)
-        hung_up = anyio.Event()
-
-        async def listen() -> None:
-            try:
-                await peer.run()
-            except* (EventLogError, PeerGone):
-                # What cannot be recorded must not pass on: better no agent than an unseen one.
-                log.exception("%s: its agent is stopped", self.session_id)
-            hung_up.set()
-
+    async def _converse(self, cwd: str) -> None:
+        """Have the agent until it is gone, or we are told to stop."""
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(listen)
+            tasks.start_soon(self._end_with_agent, tasks.cancel_scope)
             try:
-                await self.host.open(cwd, self._known_as)
-            except (RpcError, PeerGone, TimeoutError) as error:
+                await self.host.open(cwd, self._past)
+            except (RpcError, CannotStart, PeerGone, TimeoutError) as error:
                 self.failure = error
-                self._stop.set()
             else:
                 tasks.start_soon(self._work)
                 self.ready.set()
-            tasks.start_soon(self._hang_up_when_told, peer)
-            await hung_up.wait()
+                await self._stop.wait()
             tasks.cancel_scope.cancel()
-        self.host.lost()
+        if not self.ready.is_set() and self.failure is None:
+            self.failure = self.agent.failure or PeerGone("session/new")
 
-    async def _hang_up_when_told(self, peer: Peer) -> None:
-        await self._stop.wait()
-        await peer.hang_up()
+    async def _end_with_agent(self, scope: anyio.CancelScope) -> None:
+        await self.agent.gone.wait()
+        scope.cancel()
+
+    async def _part(self) -> None:
+        """End the agent, or leave it to the other sessions that have it."""
+        self._ending = True  # what was taken until now is in the log when its end is
+        if self.agent.users > 1 and self._reason != "shutdown" and not self.agent.ending:
+            with suppress(PeerGone, EventLogError):
+                await self.host.leave(self._reason)
+                return
+        stopped = self._stop.is_set() and not self.failure
+        await self.agent.finish(self._reason if stopped else None)
 
     async def _work(self) -> None:
         """Give the agent one prompt after the other."""
@@ -254,36 +235,48 @@ class LiveSession:
                 prompt = self._prompts[0]
                 await prompt.durable.wait()
                 if prompt.seq is not None:
-                    slot = Slot(prompt.seq)
-                    await self.host.prompt(prompt.content, slot, waited=prompt.waited)
+                    await self._turn(prompt, Slot(prompt.seq))
                 self._prompts.popleft()
                 self._turned(self.session_id)
 
-    async def _record_end(self, end: Exit) -> None:
-        self.ending = True  # before anything is awaited: what was taken until now is ended below
+    async def _turn(self, prompt: Prompt, slot: Slot) -> None:
+        self._cancelled = anyio.Event()
+        async with background() as tasks:
+            tasks.start_soon(self._insist, self._cancelled)
+            await self.host.prompt(prompt.content, slot, waited=prompt.waited)
+
+    async def _insist(self, cancelled: anyio.Event) -> None:
+        """End an agent that does not end its turn when it is told to."""
+        await cancelled.wait()
+        await anyio.sleep(self.spec.stopping)
+        log.warning("%s: its agent does not end its turn, and is stopped", self.session_id)
+        self.agent.stop(IGNORED)
+
+    async def _record_end(self) -> None:
         try:
-            await self._recording.ended(self._exited(end))
+            await self._recording.append(self.session_id, asked=False)  # behind what was taken
             await catch_up(self._log, self.session_id, self._state)
-            error = {"code": int(Code.GOING_AWAY), "message": self._last_words(end)}
+            error = {"code": int(Code.GOING_AWAY), "message": self._last_words()}
             events = closing_events(self._state, reason=self._reason, error=error)
             if self._closed:
                 events.append(Event.of("session.closed", {"reason": self._reason}))
             if events:
                 await self._recording.append(self.session_id, *events, asked=False)
-        except EventLogError:
+        except Fenced as error:
+            log.warning("its agent has ended here: %s", error)
+        except (EventLogError, PeerGone):
             self.unrecorded = True
             log.exception("%s: its end could not be recorded", self.session_id)
+        self.unrecorded = self.unrecorded or self.agent.unrecorded
 
-    def _exited(self, end: Exit) -> dict[str, Any]:
-        how: dict[str, Any] = {"signal": end.signal} if end.signal else {"code": end.code}
-        if self._stop.is_set() and not self.failure:
-            how["reason"] = self._reason
-        if self.stderr:
-            how["stderr"] = self.stderr
-        return how
-
-    def _last_words(self, end: Exit) -> str:
+    def _last_words(self) -> str:
         if self._stop.is_set():
             return f"The agent was stopped before it had answered ({self._reason})."
-        how = f"by {end.signal}" if end.signal else f"with code {end.code}"
-        return f"The agent exited {how} before it had answered."
+        if self.agent.reason == IGNORED:
+            seconds = f"{self.spec.stopping:g} s"
+            return (
+                f"The agent did not end a turn within {seconds} of being told to: it was stopped."
+            )
+        end = self.agent.exit
+        how = f" by {end.signal}" if end and end.signal else f" with code {end.code}" if end else ""
+        return f"The agent exited{how} before it had answered."

@@ -11,19 +11,21 @@ from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from os import getpid
 from pathlib import Path
+from socket import gethostname
 from typing import Any
 
 import anyio
 
-from eventlog import Log, LogUnavailable, SqliteStore
+from eventlog import Log, LogAddress, LogUnavailable, open_log
+from gateway.agent_spec import AgentSpec
 from gateway.auth import Token
 from gateway.background import background
 from gateway.checkpoints import TurnEnds
 from gateway.closing import recover
 from gateway.hermes_view import Views
 from gateway.housekeeping import Housekeeping
-from gateway.live import AgentSpec
 from gateway.methods import Gateway
 from gateway.recovering import try_to_recover
 from gateway.server import Server
@@ -38,7 +40,7 @@ log = logging.getLogger("gateway")
 class Settings:
     """What a gateway is told when it starts."""
 
-    log: Path
+    log: Path | LogAddress
     agents: Mapping[str, AgentSpec]
     token: Token
     host: str = "127.0.0.1"
@@ -50,30 +52,46 @@ class Settings:
 
 
 @asynccontextmanager
-async def gateway_on(path: Path, agents: Mapping[str, AgentSpec]) -> AsyncGenerator[Gateway, None]:
-    """Open the log at *path* for serving: settled before anyone sees it (P-40), and after.
+async def gateway_on(
+    where: Path | LogAddress, agents: Mapping[str, AgentSpec], *, owner: str | None = None
+) -> AsyncGenerator[Gateway, None]:
+    """Open the log at *where* for serving; *owner* is how other gateways on it know this one.
 
     Raises:
         EventLogError: it cannot be opened, or another process writes it.
 
     """
-    async with SqliteStore.open(path) as events:
-        for session_id in await recover(events):
-            log.warning("%s was cut off when the gateway last ended; its turn is over", session_id)
-        transcripts = Transcripts(events)
-        turns = TurnEnds(transcripts)
-        async with background() as tasks, sessions_of(events, agents) as sessions:
-            tasks.start_soon(turns.run)
-            tasks.start_soon(Housekeeping(events, transcripts).run)
-            tasks.start_soon(partial(try_to_recover, events, waiting=lambda: sessions.held))
-            sessions.turned = turns.note
-            yield Gateway(
-                events,
-                sessions,
-                transcripts,
-                Views(events),
-                disk_bytes=partial(_disk_bytes, path),
-            )
+    size = partial(_disk_bytes, where) if isinstance(where, Path) else lambda: 0
+    async with (
+        open_log(where, owner=owner) as events,
+        gateway_over(events, agents, disk_bytes=size) as gateway,
+    ):
+        yield gateway
+
+
+@asynccontextmanager
+async def gateway_over(
+    events: Log, agents: Mapping[str, AgentSpec], *, disk_bytes: Callable[[], int] = lambda: 0
+) -> AsyncGenerator[Gateway, None]:
+    """Serve an open log: settled before anyone sees it (P-40), and after.
+
+    What another gateway works on is left alone; what one that died has left is taken over.
+    """
+    transcripts = Transcripts(events)
+    turns = TurnEnds(transcripts)
+    async with background() as tasks, sessions_of(events, agents) as sessions:
+        if sessions.ownership.shared:
+            await sessions.ownership.take_over()
+        else:
+            for session_id in await recover(events):
+                log.warning("%s was cut off when the gateway last ended", session_id)
+        tasks.start_soon(turns.run)
+        tasks.start_soon(Housekeeping(events, transcripts).run)
+        tasks.start_soon(partial(try_to_recover, events, waiting=lambda: sessions.held))
+        tasks.start_soon(sessions.ownership.run)
+        sessions.turned = turns.note
+        yield Gateway(events, sessions, transcripts, Views(events), disk_bytes=disk_bytes)
+    if not sessions.ownership.shared:
         await _settle(events, sessions)
 
 
@@ -98,7 +116,11 @@ async def serve(settings: Settings, ready: Callable[[Address | None], None]) -> 
 
     *ready* hears where the WebSocket is, once everything is.
     """
-    async with gateway_on(settings.log, settings.agents) as gateway, AsyncExitStack() as lines:
+    owner = f"{gethostname()}:{settings.port}, process {getpid()}" if settings.port else None
+    async with (
+        gateway_on(settings.log, settings.agents, owner=owner) as gateway,
+        AsyncExitStack() as lines,
+    ):
         server = Server(gateway)
         address = None
         if settings.port is not None:

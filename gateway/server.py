@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import anyio
 
-from eventlog import EventLogError, InvalidSessionId, LogUnavailable
+from eventlog import EventLogError, Fenced, InvalidSessionId, LogUnavailable
 from gateway.connection import Connection
 from gateway.contracts import read_params
 from gateway.errors import Code, PeerGone, RpcError
@@ -102,6 +102,9 @@ async def answer(call: Call, frame: Frame) -> Any:
         return await method(call, read_params(frame.method, params))
     except LogUnavailable as error:
         raise RpcError(Code.LOG_UNAVAILABLE, str(error)) from error
+    except Fenced as error:
+        where = {"session_id": error.session_id, "owner": error.owner}
+        raise RpcError(Code.NOT_LIVE, str(error), where) from error
     except InvalidSessionId as error:
         raise RpcError(Code.INVALID_PARAMS, str(error), {"path": "session_id"}) from error
     except PeerGone as error:

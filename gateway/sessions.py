@@ -10,7 +10,6 @@ is not live is dormant, and can be resumed if it was hosted here (P-38, P-40).
 from __future__ import annotations
 
 import logging
-import os
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -21,12 +20,17 @@ import anyio
 from anyio.abc import TaskGroup
 
 from eventlog import GATEWAY, Event, EventLogError, Log, LogUnavailable, SessionId
+from gateway.agent_spec import AgentSpec
+from gateway.agents import Agents
 from gateway.background import background
 from gateway.closing import IMPORTED, catch_up
-from gateway.errors import CannotStart, Code, PeerGone, RpcError
-from gateway.live import AgentSpec, LiveSession
+from gateway.errors import Code, RpcError
+from gateway.host import NEW, Past
+from gateway.live import LiveSession
 from gateway.overview import Overview
+from gateway.ownership import Ownership
 from gateway.questions import Questions
+from gateway.starting import folder_of, not_started
 from gateway.state import SessionState
 
 log = logging.getLogger("gateway")
@@ -41,10 +45,12 @@ class Sessions:
     def __init__(self, events: Log, agents: Mapping[str, AgentSpec], tasks: TaskGroup) -> None:
         self.questions = Questions(events)
         """What the gateway itself asks."""
+        self.ownership = Ownership(events, self.state)
+        """Which sessions may be written here, if several gateways share the log."""
         self.turned: Callable[[SessionId], None] = lambda _session: None
         """Hears when a live session's turn has ended."""
         self._log = events
-        self._agents = agents
+        self._agents = Agents(events, agents)
         self._tasks = tasks
         self._live: dict[SessionId, LiveSession] = {}
         self._states: OrderedDict[SessionId, SessionState] = OrderedDict()
@@ -105,15 +111,17 @@ class Sessions:
             return state
         return await catch_up(self._log, session_id, SessionState(), until=seq)
 
-    def get_live(self, session_id: SessionId) -> LiveSession:
+    async def get_live(self, session_id: SessionId) -> LiveSession:
         """Return a live session.
 
         Raises:
             RpcError: 4001, it is dormant: `session.resume` starts its agent.
+            Fenced: it is live on another gateway.
 
         """
         if live := self._live.get(session_id):
             return live
+        await self.ownership.check(session_id)
         raise RpcError(
             Code.NOT_LIVE,
             f"session {session_id} is not live here; session.resume starts its agent",
@@ -128,7 +136,9 @@ class Sessions:
 
         """
         session_id = self.new_id()
-        live = await self._start(session_id, self._spec(agent), _folder(cwd), known_as=None)
+        spec, folder = self._agents.spec(agent), folder_of(cwd)
+        async with self.ownership.writing(session_id):
+            live = await self._start(session_id, spec, folder, NEW)
         if title:
             await live.note(Event.of("session.title", {"session_id": session_id, "title": title}))
         return live
@@ -137,11 +147,16 @@ class Sessions:
         """Return an id that no session has."""
         return SessionId(f"s-{token_hex(6)}")
 
-    async def resume(self, session_id: SessionId) -> LiveSession | None:
+    async def resume(
+        self, session_id: SessionId, *, fork_of: str | None = None
+    ) -> LiveSession | None:
         """Make a hosted session live again if it is not; return None if it is none of ours.
+
+        *fork_of* is the agent's id of the session of whose whole past this one is made.
 
         Raises:
             RpcError: its agent is not configured any more, or cannot be started.
+            Fenced: it is live on another gateway.
 
         """
         while waiting := self._changing(session_id):
@@ -151,21 +166,28 @@ class Sessions:
         row = None if session_id.startswith(IMPORTED) else await self._log.session(session_id)
         match row and row.opened:
             case {"source": {"kind": "hosted", "name": str(name)}, **opened}:
-                state = await self.state(session_id)
-                cwd = opened.get("cwd")
-                return await self._start(
-                    session_id,
-                    self._spec(name),
-                    _folder(cwd if isinstance(cwd, str) else None),
-                    known_as=state.foreign_id,
-                )
+                async with self.ownership.writing(session_id):
+                    state = await self.state(session_id)
+                    cwd = opened.get("cwd")
+                    return await self._start(
+                        session_id,
+                        self._agents.spec(name),
+                        folder_of(cwd if isinstance(cwd, str) else None),
+                        Past(state.foreign_id, fork_of, recorded=state.told),
+                    )
         return None
 
     async def close(self, session_id: SessionId) -> bool:
-        """End a live session; return whether it was live."""
+        """End a live session; return whether it was live.
+
+        Raises:
+            Fenced: it is live on another gateway.
+
+        """
         await self.questions.withdraw(session_id, "session_closed")
         live = self._live.get(session_id)
         if live is None:
+            await self.ownership.check(session_id)
             return False
         await live.stop(reason="session_closed", closed=True)
         return True
@@ -175,6 +197,7 @@ class Sessions:
 
         Raises:
             RpcError: 4023, it is live; 4100, it is the gateway's own (P-12).
+            Fenced: it is live on another gateway.
 
         """
         if session_id == GATEWAY:
@@ -183,7 +206,8 @@ class Sessions:
             told = {"session_id": session_id}
             why = f"{session_id} is live: close it first"
             raise RpcError(Code.DELETE_OF_LIVE_SESSION, why, told)
-        await self._log.delete(session_id)
+        async with self.ownership.writing(session_id):
+            await self._log.delete(session_id)
         self._states.pop(session_id, None)
 
     async def stop_all(self) -> None:
@@ -202,26 +226,15 @@ class Sessions:
         live = self._live.get(session_id)
         return live.gone if live and live.ending else self._starting.get(session_id)
 
-    def _spec(self, name: str | None) -> AgentSpec:
-        if name is None and self._agents:
-            return next(iter(self._agents.values()))
-        if name is not None and name in self._agents:
-            return self._agents[name]
-        known = ", ".join(self._agents) or "none: start the gateway with --agent NAME=COMMAND"
-        raise RpcError(
-            Code.BAD_ARGUMENT, f"no agent named {name!r} (there is: {known})", {"path": "agent"}
-        )
-
     async def _start(
-        self, session_id: SessionId, spec: AgentSpec, cwd: str, known_as: str | None
+        self, session_id: SessionId, spec: AgentSpec, cwd: str, past: Past
     ) -> LiveSession:
         started = self._starting[session_id] = anyio.Event()
         try:
             await self._check_log()
             state = await self.state(session_id)
-            live = LiveSession(
-                session_id, self._log, spec, state, known_as=known_as, turned=self.turned
-            )
+            agent = self._agents.take(spec, session_id)
+            live = LiveSession(session_id, self._log, agent, state, past=past, turned=self.turned)
             # Whoever asks may hang up while the agent starts: it starts all the same.
             with anyio.CancelScope(shield=True):
                 self._tasks.start_soon(self._run, live, cwd)
@@ -230,7 +243,7 @@ class Sessions:
             del self._starting[session_id]
             started.set()
         if live.failure:
-            raise _not_started(spec, live.failure, live.stderr)
+            raise not_started(spec, live.failure, live.stderr)
         return live
 
     async def _check_log(self) -> None:
@@ -241,16 +254,27 @@ class Sessions:
             raise LogUnavailable("the log", reason)
 
     async def _run(self, live: LiveSession, cwd: str) -> None:
-        self._live[live.session_id] = live
+        session_id = live.session_id
+        self._live[session_id] = live
         try:
-            await live.run(cwd)
+            with live.agent.kept():
+                async with self.ownership.writing(session_id), background() as tasks:
+                    tasks.start_soon(self._stop_when_lost, live)
+                    await live.run(self._tasks, cwd)
         except Exception as error:
             # One session's fault must not end the others. Whoever started it hears of it.
             log.exception("%s ended in disorder", live.session_id)
             live.failure, live.unrecorded = error, True
         finally:
-            del self._live[live.session_id]
+            live.ready.set()  # also if its session could not be held
+            del self._live[session_id]
+            live.gone.set()
             self.unsettled = self.unsettled or live.unrecorded
+
+    async def _stop_when_lost(self, live: LiveSession) -> None:
+        await self.ownership.lost(live.session_id)
+        log.warning("%s is not held here any more; its agent is stopped", live.session_id)
+        live.abandon()
 
 
 @asynccontextmanager
@@ -269,27 +293,3 @@ async def sessions_of(
 
 async def _stop(live: LiveSession) -> None:
     await live.stop(reason="shutdown", closed=False)
-
-
-def _folder(cwd: str | None) -> str:
-    """Return where an agent works: as asked, or where the gateway stands."""
-    folder = cwd or os.getcwd()  # noqa: PTH109 - the name of a folder is what goes over the wire
-    if not os.path.isdir(folder):  # noqa: PTH112 - same
-        raise RpcError(Code.BAD_ARGUMENT, f"no such folder: {folder}", {"path": "cwd"})
-    return folder
-
-
-def _not_started(spec: AgentSpec, failure: Exception, stderr: str) -> RpcError:
-    match failure:
-        case RpcError():
-            code, why = failure.code, failure.message
-        case CannotStart():
-            code, why = int(Code.INTERNAL_ERROR), failure.reason
-        case PeerGone():
-            code, why = int(Code.INTERNAL_ERROR), "it exited"
-        case TimeoutError():
-            code, why = int(Code.INTERNAL_ERROR), "it did not answer in time"
-        case _:
-            code, why = int(Code.INTERNAL_ERROR), f"{type(failure).__name__}: {failure}"
-    told = {"agent": spec.name, **({"stderr": stderr} if stderr else {})}
-    return RpcError(code, f"agent {spec.name} could not be started: {why}", told)

@@ -128,13 +128,13 @@ CONTRACTS: Final = _named(
     Contract("approval.pending", ApprovalPending, ApprovalPendingResult, _KNOWN),
     Contract("approval.received", ApprovalReceived, ApprovalReceivedResult, _KNOWN),
     Contract(
-        "approval.respond", ApprovalRespond, ApprovalRespondResult, _KNOWN | {Code.BAD_ARGUMENT}
+        "approval.respond", ApprovalRespond, ApprovalRespondResult, _LIVE | {Code.BAD_ARGUMENT}
     ),
     Contract(
         "clarify.lock",
         ClarifyLock,
         ClarifyLockResult,
-        frozenset({Code.BAD_ARGUMENT, Code.LOG_UNAVAILABLE}),
+        frozenset({Code.BAD_ARGUMENT, Code.LOG_UNAVAILABLE, Code.NOT_LIVE}),
     ),
     Contract(
         "client.capabilities",
@@ -159,7 +159,7 @@ CONTRACTS: Final = _named(
     ),
     Contract("session.blob", SessionBlob, SessionBlobResult, _KNOWN | {Code.BAD_ARGUMENT}),
     Contract("session.branch", SessionBranch, SessionBranchResult, _LIVE | {Code.BAD_ARGUMENT}),
-    Contract("session.close", SessionClose, SessionCloseResult, _KNOWN),
+    Contract("session.close", SessionClose, SessionCloseResult, _LIVE),
     Contract(
         "session.create",
         SessionCreate,
@@ -170,7 +170,7 @@ CONTRACTS: Final = _named(
         "session.delete",
         SessionDelete,
         SessionDeleteResult,
-        _KNOWN | {Code.DELETE_OF_LIVE_SESSION, Code.NOT_ALLOWED},
+        _LIVE | {Code.DELETE_OF_LIVE_SESSION, Code.NOT_ALLOWED},
     ),
     Contract("session.events.since", SessionEventsSince, SessionEventsSinceResult, _KNOWN),
     Contract(
@@ -199,7 +199,7 @@ CONTRACTS: Final = _named(
     Contract("session.resume", SessionResume, Snapshot, _LIVE | {Code.BAD_ARGUMENT}),
     Contract("session.status", SessionStatus, SessionStatusResult, _KNOWN),
     Contract("session.steer", SessionSteer, SessionCorrectionResult, _LIVE),
-    Contract("session.title", SessionTitle, SessionTitleResult, _KNOWN | {Code.BAD_ARGUMENT}),
+    Contract("session.title", SessionTitle, SessionTitleResult, _LIVE | {Code.BAD_ARGUMENT}),
     Contract("session.transcript", SessionTranscript, SessionTranscriptResult, _KNOWN),
     Contract("session.usage", SessionUsage, SessionUsageResult, _KNOWN),
 )

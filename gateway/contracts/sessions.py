@@ -127,6 +127,8 @@ class SessionRow(Result):
     source: str
     latest_seq: Cursor
     status: Literal["idle", "running", "needs_input", "dormant"]
+    owner: str | None = None
+    """The gateway on which it is live, if it is another one that shares the log."""
 
 
 class SessionListResult(Result):

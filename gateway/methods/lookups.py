@@ -58,7 +58,8 @@ async def title(call: Call, params: SessionTitle) -> Any:
         told = {"path": "title", "session_id": session_id}
         raise RpcError(Code.BAD_ARGUMENT, "a title needs a character", told)
     event = Event.of("session.title", {"session_id": session_id, "title": wanted})
-    await call.log.append(session_id, [event])
+    async with call.sessions.ownership.writing(session_id):
+        await call.log.append(session_id, [event])
     return {"title": wanted, "session_key": session_id, "pending": False}
 
 

@@ -23,7 +23,7 @@ async def submit(call: Call, params: PromptSubmit) -> Answer:
     ref = params.submission_ref
     if ref and (receipt := state.receipts.get(ref)):
         return Answer(receipt.answer(), lambda: None)
-    live = call.sessions.get_live(session_id)
+    live = await call.sessions.get_live(session_id)
     client = call.client
     attachment = None
     if not client.follows(session_id):
@@ -44,7 +44,7 @@ async def redirect(call: Call, params: SessionRedirect) -> Any:
 
 async def _correct(call: Call, kind: str, params: SessionSteer | SessionRedirect, done: str) -> Any:
     session_id = await call.session(params.session_id)
-    live = call.sessions.get_live(session_id)
+    live = await call.sessions.get_live(session_id)
     ref, by = params.submission_ref, call.client.name
     taken = await live.correct(kind, params.text, ref=ref, by=by)
     return {"status": done if taken else "rejected", "text": params.text}

@@ -24,6 +24,7 @@ from gateway.hermes_view import rows_of
 from gateway.methods.call import Call
 from gateway.methods.lookups import source_of
 from gateway.peer import Answer
+from replay import Transcript
 
 LIST_LIMIT = 200
 """Sessions that a list holds unless another number is asked for (as in Hermes)."""
@@ -47,7 +48,7 @@ async def resume(call: Call, params: SessionResume) -> Answer:
 async def activate(call: Call, params: SessionActivate) -> Answer:
     """Attach the client to a live session."""
     session_id = await call.session(params.session_id)
-    call.sessions.get_live(session_id)
+    await call.sessions.get_live(session_id)
     return await call.snapshot(session_id, omit_messages=params.omit_messages)
 
 
@@ -77,11 +78,12 @@ async def branch(call: Call, params: SessionBranch) -> Any:
     if seq < 1:
         raise _nothing_to_branch(parent, "there is nothing to branch before the first turn", head)
     child = call.sessions.new_id()
-    await fork(call.log, parent, child, seq)
     title = params.name or f"{whole.title or 'Session'} (fork)"
     named = Event.of("session.title", {"session_id": child, "title": title})
-    await call.log.append(child, [named])
-    await _start(call, child)
+    async with call.sessions.ownership.writing(child):
+        await fork(call.log, parent, child, seq)
+        await call.log.append(child, [named])
+        await _start(call, child, await _fork_of(call, parent, whole, seq))
     rows = await call.rows(child, (await call.sessions.state(child)).seq)
     told = {key: rows[key] for key in ("message_count", "messages", "info")}
     return {
@@ -94,10 +96,18 @@ async def branch(call: Call, params: SessionBranch) -> Any:
     }
 
 
-async def _start(call: Call, child: SessionId) -> None:
+async def _fork_of(call: Call, parent: SessionId, whole: Transcript, seq: int) -> str | None:
+    """Return by which id the agent knows all that stands up to *seq*, and nothing behind it."""
+    state = await call.sessions.state(parent)
+    if state.running or any(turn.started > seq for turn in whole.turns):
+        return None
+    return state.foreign_id
+
+
+async def _start(call: Call, child: SessionId, fork_of: str | None) -> None:
     """Start the agent of a fork; the fork stays if that fails, and the error names it."""
     try:
-        await call.sessions.resume(child)
+        await call.sessions.resume(child, fork_of=fork_of)
     except RpcError as error:
         told = {**(error.data if isinstance(error.data, dict) else {}), "session_id": child}
         raise RpcError(error.code, f"forked as {child}, but {error.message}", told) from error
@@ -121,7 +131,7 @@ async def delete(call: Call, params: SessionDelete) -> Any:
 async def interrupt(call: Call, params: SessionInterrupt) -> Any:
     """Stop the turn; its questions are withdrawn and the agent told before this is answered."""
     session_id = await call.session(params.session_id)
-    live = call.sessions.get_live(session_id)
+    live = await call.sessions.get_live(session_id)
     stopped = await live.interrupt(by=call.client.name)
     await call.sessions.questions.withdraw(session_id, "interrupted")
     return {"status": "interrupted" if stopped else "not_interrupted", "interrupted": stopped}
@@ -141,9 +151,13 @@ async def _row(call: Call, row: SessionRow) -> dict[str, Any]:
 
 async def _live(call: Call, row: SessionRow) -> dict[str, Any]:
     """Return what a live session does and holds, from the log alone (R075)."""
+    owner = None
     if row.id not in call.sessions.live:
-        return {"status": "dormant"}
+        owner = await call.sessions.ownership.owner(row.id)
+        if owner is None:
+            return {"status": "dormant"}
     state = await call.sessions.state(row.id)
     status = "needs_input" if state.requests else "running" if state.running else "idle"
     known = await call.sessions.overview(row.id)
-    return {"status": status, "message_count": known.messages, "preview": known.preview}
+    told = {"status": status, "message_count": known.messages, "preview": known.preview}
+    return {**told, "owner": owner} if owner else told

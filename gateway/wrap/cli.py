@@ -122,7 +122,9 @@ def hermes(
     if bool(command) == bool(upstream):
         fail("give either a COMMAND behind -- or --upstream URL", exits.USAGE)
     log_to_stderr()
-    where, home = home_of_log(log)
+    _, home = home_of_log(log)
+    with exits.ending(PROGRAM):
+        where = log_file(log)
     host, port = address(listen) if listen else ("127.0.0.1", None)
     serving = Serving(
         dial=dial_socket(upstream) if upstream else dial_command(command or []),
