@@ -37,8 +37,7 @@ def wrong(name: str, why: str, **told: Any) -> RpcError:
 
 
 def not_found(uri: str) -> RpcError:
-    """Return the error of what is not there, word for word as ACP's own libraries say it.
-
-    Gemini CLI takes a file for one that it may make only if it reads "Resource not found".
+    """Return the error of what is not there, in the words of ACP's own libraries: some agents read
+    them.
     """
     return RpcError(RESOURCE_NOT_FOUND, f"Resource not found: {uri}", {"uri": uri})

@@ -31,6 +31,10 @@ class RealAgent:
     """It has `session/fork`."""
     writes_through_us: bool = False
     """It writes files through its client, if that offers to."""
+    makes_no_files: bool = False
+    """It reads a file through its client before it writes it, and takes the answer that there is
+    none for a failure, though it means not to: it looks for a code in the words of an object that
+    has none."""
     by_the_minute: bool = False
     """It takes up a session only in a later minute of the clock than that in which it began it:
     before, it opens the file that it is named by anew, and finds it empty."""
@@ -152,6 +156,7 @@ AGENTS: Final = (
         _gemini,
         forks=False,
         writes_through_us=True,
+        makes_no_files=True,
         by_the_minute=True,
     ),
     RealAgent(

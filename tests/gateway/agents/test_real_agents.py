@@ -293,6 +293,9 @@ async def test_files_are_written_through_us(house: House) -> None:
     if house.agent.name == "codex":
         pytest.skip("Codex writes by patches, in a language of its own")
     path = house.project / "written.txt"
+    if house.agent.makes_no_files:
+        house.project.mkdir()
+        path.write_text("old")
     async with house.gateway("--allow-fs", str(house.folder)), house.client() as client:
         follower = await begin(client, house)
         await turn(client, follower, f"Please [[write {path}]]")

@@ -93,7 +93,7 @@ async def test_a_replaced_file_keeps_its_permissions(files: Files, place: Path) 
 
 
 async def test_a_missing_file_is_said_to_be_missing(files: Files, place: Path) -> None:
-    """-32002 in ACP's own words: Gemini CLI makes the file then, and with others it does not."""
+    """-32002 in the words of ACP's own libraries, which some agents read."""
     path = str(place / "root" / "nothing")
     with pytest.raises(RpcError, match=f"Resource not found: {path}") as refused:
         await read(files, path)
