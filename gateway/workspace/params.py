@@ -37,7 +37,5 @@ def wrong(name: str, why: str, **told: Any) -> RpcError:
 
 
 def not_found(uri: str) -> RpcError:
-    """Return the error of what is not there, in the words of ACP's own libraries: some agents read
-    them.
-    """
+    """Return the error of what is not there, in the words of ACP's own libraries."""
     return RpcError(RESOURCE_NOT_FOUND, f"Resource not found: {uri}", {"uri": uri})
