@@ -117,7 +117,7 @@ def _one_of(*texts: str) -> Callable[[str], str]:
 
 
 def _between(low: int, high: int) -> Callable[[str], int]:
-    return lambda text: range(low, high + 1)[int(text) - low]
+    return lambda text: range(low, high + 1).index(int(text)) + low
 
 
 _READ: Final[dict[str, Callable[[str], Any]]] = {
