@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, BinaryIO, Final
@@ -21,7 +22,7 @@ from eventlog.address import LogAddress
 from eventlog.cassette import export_cassette
 from eventlog.event import START, SessionId, parse, valid_session_id
 from eventlog.location import driver, log_location, open_reader
-from eventlog.printing import figures, listed, one_line, printable
+from eventlog.printing import figures, listed, one_line, printable, printable
 from eventlog.sqlite import SqliteReader
 from eventlog.store import LogReader, Page, SessionRow
 from eventlog.terminal import (
@@ -151,18 +152,21 @@ def verify(
     *,
     log: Location = None,
 ) -> None:
-    """Read everything and compare checksums and numbers; exit 1 if anything is damaged."""
+    """Read everything and compare checksums and numbers; exit 1 if anything is damaged.
+
+    `salvage` makes a log of what is intact.
+    """
+    from eventlog.sqlite.inspection import inspect
 
     async def work() -> int:
         found = 0
         if session is not None:
             valid_session_id(session)
-        async with SqliteReader.open(log_location(log)) as reader:
-            only = None if session is None else await one(reader, session)
-            async with aclosing(reader.verify(only)) as damages:
-                async for damage in damages:
-                    found += 1
-                    put(str(damage).encode())
+        choose = None if session is None else partial(one, name=session)
+        async with aclosing(inspect(log_location(log), choose, session)) as damages:
+            async for damage in damages:
+                found += 1
+                put(printable(str(damage)).encode())
         say("everything is as it was written" if not found else f"{found} damages")
         return found
 

@@ -46,7 +46,8 @@ _ADVICE: Final[dict[type[EventLogError], str]] = {
     LogBusy: "Reading is possible meanwhile; to write, ask that process or end it.",
     Fenced: "Nothing was recorded; ask that process, or end it.",
     LogUnavailable: "The log is where --log or HERMES_LOG says; see that it can be used there.",
-    ForeignDatabase: "It was left as it is. Name another place with --log or HERMES_LOG.",
+    ForeignDatabase: "It was left as it is. Name another place with --log or HERMES_LOG; if it is"
+    " a damaged log, `hermes-log salvage` makes a new one of what is intact.",
     NewerSchema: "It was left as it is. Use the version that wrote it, or a later one.",
 }
 

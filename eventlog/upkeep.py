@@ -25,6 +25,7 @@ from eventlog.folding import Standing, folding
 from eventlog.forking import fork as fork_session
 from eventlog.location import log_file, open_log, open_reader
 from eventlog.printing import printable
+from eventlog.printing import printable
 from eventlog.sqlite import SqliteReader, database_file, duplicate
 from eventlog.sqlite.salvage import salvage as salvaged
 from eventlog.store import LogReader, Prunable
@@ -78,6 +79,31 @@ def restore(
         for damage in found:
             put(str(damage).encode())
         say(f"restored to {made}" + (f", with {len(found)} damages" if found else ""))
+        return len(found)
+
+    if run(work):
+        raise SystemExit(exits.FOUND)
+
+
+@commands.command(
+    short_help="Make a log of what a damaged one still holds.",
+    epilog="\b\nExamples:\n  hermes-log salvage ~/damaged ~/whole",
+)
+def salvage(
+    source: Annotated[Path, typer.Argument(metavar="FROM", help="A damaged log.")],
+    target: Annotated[Path, typer.Argument(metavar="TO", help="Where none is yet.")],
+) -> None:
+    """Make a new log of everything that is intact in a damaged one, which is left as it is.
+
+    Ids and numbers stay; in the place of what is lost stands one event that says so. Exit 1 if
+    anything is lost.
+    """
+
+    async def work() -> int:
+        found = await salvaged(source, target)
+        for damage in found:
+            put(printable(str(damage)).encode())
+        say(f"salvaged to {target}" + (f", without {len(found)} things" if found else ""))
         return len(found)
 
     if run(work):

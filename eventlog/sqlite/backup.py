@@ -16,7 +16,7 @@ from typing import Final
 import anyio
 
 from eventlog.errors import LogUnavailable
-from eventlog.sqlite import files, schema
+from eventlog.sqlite import files, schema, sums
 from eventlog.sqlite.faults import translated
 
 _OWN: Final = "delete from meta where key in ('epoch', 'unsynced', 'lost', 'room')"
@@ -62,6 +62,7 @@ def _copy(database: sqlite3.Connection, file: Path) -> None:
 
 def _make_nobodys(draft: Path) -> None:
     with closing(sqlite3.connect(draft, isolation_level=None)) as database:
+        sums.install(database)
         database.execute("pragma synchronous=full")
         database.execute("pragma secure_delete=on").fetchall()
         database.execute(_OWN)

@@ -6,12 +6,13 @@ Above this module: `reader`. Below it: the reading connection.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import aiosqlite
 
 from eventlog import codec
+from eventlog.errors import Malformed
 from eventlog.event import GATEWAY, Seq, SessionId
 from eventlog.store import SessionRow
 
@@ -83,5 +84,14 @@ def _row(row: Iterable[Any]) -> SessionRow:
         floor=Seq(floor),
         head=Seq(head),
         title=title,
-        opened=codec.loads(opened) if opened else {},
+        opened=_opened(opened) if opened else {},
     )
+
+
+def _opened(text: bytes) -> Mapping[str, Any]:
+    """Return how a session was opened; a damaged row, which `verify` names, hides no other."""
+    try:
+        found = codec.loads(text)
+    except Malformed:
+        return {}
+    return found if isinstance(found, dict) else {}

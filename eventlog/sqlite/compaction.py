@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from eventlog.batch import LINES, PACKED, Batch, Sealer
+from eventlog.batch import GAP, LINES, PACKED, Batch, Sealer
 from eventlog.checksum import Checksum
 
 TARGET: Final = 65_536
@@ -43,7 +43,7 @@ class _Row:
     id: int
     batch: Batch
     text: bytes | None
-    """Its lines; None if it is damaged."""
+    """Its lines; None if it is damaged, or a gap."""
 
 
 def idle(database: sqlite3.Connection, before: int) -> list[tuple[int, str]]:
@@ -79,7 +79,7 @@ def compact_some(
 
 def _row(sealer: Sealer, row: Any) -> _Row:
     batch = Batch(*row[:6])
-    return _Row(row[6], batch, sealer.text(batch))
+    return _Row(row[6], batch, None if batch.codec == GAP else sealer.text(batch))
 
 
 def _runs(rows: Iterable[_Row]) -> Iterator[list[_Row]]:

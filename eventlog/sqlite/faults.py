@@ -60,3 +60,5 @@ def translated(path: Path) -> Generator[None, None, None]:
         yield
     except sqlite3.Error as error:
         raise meaning(error, path) from error
+    except UnicodeDecodeError as error:  # SQLite quotes a damaged schema in its message
+        raise ForeignDatabase(str(path), "the text of its schema is damaged") from error

@@ -20,11 +20,12 @@ from eventlog.errors import ForeignDatabase, LogUnavailable
 from eventlog.event import START, Seq, SessionId, valid_session_id
 from eventlog.paging import cut_page, put_back
 from eventlog.sqlite import catalogue, contents, files, keeping, pruning, schema, statistics
+from eventlog.sqlite.damage import Damage
 from eventlog.sqlite.faults import translated
 from eventlog.sqlite.files import database
 from eventlog.sqlite.incarnation import LAST
 from eventlog.sqlite.mark import marked
-from eventlog.sqlite.verification import Damage, damages
+from eventlog.sqlite.verification import damages
 from eventlog.store import Checkpoint, Page, Prunable, SessionRow
 
 _POLL: Final = 0.05

@@ -21,9 +21,9 @@ import anyio
 
 from eventlog.checksum import PREFERRED
 from eventlog.errors import ForeignDatabase, LogUnavailable, NewerSchema
-from eventlog.sqlite import files
+from eventlog.sqlite import files, sums
 from eventlog.sqlite.faults import name, translated
-from eventlog.sqlite.migration import VERSION, migrate
+from eventlog.sqlite.migration import VERSION, VIEW, migrate
 
 APPLICATION: Final = 0x4852_4C47
 """Marks a file as a log of ours (`HRLG`); in the file as `application_id`."""
@@ -78,7 +78,11 @@ def for_reading(path: Path) -> sqlite3.Connection:
     if not path.is_file() or path.stat().st_size == 0:
         raise LogUnavailable(str(path), "there is no log here")
     _version(path)
-    return _set_up(_connect(path, "mode=ro"), _execute("pragma busy_timeout=5000"))
+    database = connect_to(path, "mode=ro")
+    database.text_factory = partial(
+        str, encoding="utf-8", errors="replace"
+    )  # damage hides no other
+    return _set_up(database, _execute("pragma busy_timeout=5000"))
 
 
 def for_writing(path: Path, journal: Journal | None = None) -> sqlite3.Connection:
@@ -101,7 +105,7 @@ def for_writing(path: Path, journal: Journal | None = None) -> sqlite3.Connectio
     except OSError as error:
         raise LogUnavailable(str(path), error.strerror or str(error)) from error
     return _set_up(
-        _connect(path, "mode=rw"),
+        connect_to(path, "mode=rw"),
         _execute("pragma busy_timeout=5000"),
         partial(_check, path),
         partial(_choose, journal),
@@ -123,7 +127,7 @@ def is_older(path: Path) -> bool:
 
 def bring_up(path: Path) -> None:
     """Migrate the log at *path* for those who only read it; the caller holds the lock."""
-    with closing(_connect(path, "mode=rw")) as database:
+    with closing(connect_to(path, "mode=rw")) as database:
         migrate(database, path)
 
 
@@ -168,12 +172,14 @@ def _make(path: Path) -> None:
     draft = path.with_name(f"{path.name}.new")
     draft.unlink(missing_ok=True)
     draft.touch(0o600)
-    with closing(_connect(draft, "mode=rw")) as database:
+    with closing(connect_to(draft, "mode=rw")) as database:
         database.executescript(
             "pragma auto_vacuum=incremental; pragma secure_delete=on; pragma synchronous=full;"
             f"begin; pragma application_id={APPLICATION}; pragma user_version={VERSION};"
             f"{resources(__package__).joinpath('schema.sql').read_text('utf-8')}"
         )
+        for statement in (VIEW, *sums.TRIGGERS, *sums.SEAL):
+            database.execute(statement)
         database.executemany(
             "insert into meta values (?, ?)",
             [("epoch", uuid4().hex), ("checksum", PREFERRED), ("settled", 0)],
@@ -188,12 +194,12 @@ def _version(path: Path) -> int:
 
     0 if a commit has to be undone before it can be known.
     """
-    with closing(_connect(path, "mode=ro&immutable=1")) as database:  # leaves no trace
+    with closing(connect_to(path, "mode=ro&immutable=1")) as database:  # leaves no trace
         # a file that is shorter than it says is whole together with its WAL
         database.execute("pragma writable_schema=on")
         _check(path, database)
     try:
-        with closing(_connect(path, "mode=ro")) as database:
+        with closing(connect_to(path, "mode=ro")) as database:
             return _check(path, database)  # what has not been moved out of the WAL counts too
     except sqlite3.OperationalError as error:
         if name(error) != "SQLITE_READONLY_ROLLBACK":
@@ -211,8 +217,11 @@ def _check(path: Path, database: sqlite3.Connection) -> int:
     return int(version)
 
 
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    return sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, isolation_level=None)
+def connect_to(path: Path, mode: str) -> sqlite3.Connection:
+    """Connect to *path* without a look at what it is; *mode* is SQLite's parameter."""
+    database = sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, isolation_level=None)
+    sums.install(database)
+    return database
 
 
 def _execute(*statements: str) -> Callable[[sqlite3.Connection], None]:

@@ -2,7 +2,7 @@
 -- `auto_vacuum` has to be set before the first table; `secure_delete` belongs to a connection.
 
 create table meta(
-    key   text primary key,                          -- epoch, checksum, settled
+    key   text primary key,                          -- epoch, checksum, settled; sum, schema
     value any
 ) strict, without rowid;
 
@@ -15,7 +15,10 @@ create table session(
     title   text,
     meta    blob,                                    -- payload of the first session.opened
     last_ts    integer not null default 0,           -- ts and id of the last batch that was pruned:
-    last_batch integer not null default 0            -- what a list shows if none is left
+    last_batch integer not null default 0,           -- what a list shows if none is left
+    own     integer not null default 0,              -- sum of the columns above (sums.py),
+    names   integer not null default 0,              -- total of the sums of its rows in alias,
+    refs    integer not null default 0               -- and in blob_ref
 ) strict;
 
 create table alias(
@@ -33,7 +36,7 @@ create table batch(
     first   integer not null,
     last    integer not null,
     ts      integer not null,                        -- µs, of the last event
-    codec   integer not null default 0,              -- 0 lines, 1 zstd of lines (cold)
+    codec   integer not null default 0,              -- 0 lines, 1 zstd of lines (cold), 2 a gap
     crc     integer not null,                        -- of session key, first, last, ts, codec, body
     body    blob not null,                           -- one event a line, a newline between two
     unique(session, first)
@@ -72,6 +75,10 @@ create table blob_ref(
 
 create index blob_ref_by_hash on blob_ref(hash);
 
+create table sweep(                                  -- sessions of which something is still to be
+    session integer primary key                      -- removed: all up to the floor
+) strict;
+
 -- The last line of defence: whatever the program believes, no hole and no number twice (S-1).
 create trigger gapless before insert on batch
 when new.last < new.first or new.first is not 1 + coalesce(
@@ -80,13 +87,3 @@ when new.last < new.first or new.first is not 1 + coalesce(
 begin
     select raise(abort, 'a batch must begin where its session ends');
 end;
-
--- For people with the sqlite3 shell: one row an event.
-create view event as
-select session.key as session_id, line.value ->> 'seq' as seq, line.value ->> 'ts' as ts,
-    line.value ->> 'type' as type, line.value -> 'payload' as payload, batch.id as batch
-from batch
-join session on session.id = batch.session
-join json_each('[' || replace(cast(batch.body as text), char(10), ',') || ']') as line
-where batch.codec = 0
-order by session.id, batch.first, line.key;

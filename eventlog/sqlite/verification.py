@@ -1,53 +1,68 @@
 """Looking at everything a log holds, to find what is damaged or missing (S-6).
 
-Above this module: `reader`. Below it: `batch`, the reading connection.
+Above this module: `reader`, `inspection`. Below it: `batch`, `sums`, the reading connection.
+
+Every row of every table is compared with a checksum, a hash, or what it is derived from.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import aiosqlite
 
-from eventlog.batch import Batch, Sealer
-from eventlog.blobs import MARK, referred
+from eventlog.batch import RECORDED, Batch, Sealer
+from eventlog.blobs import MARK, checked, referred
 from eventlog.checksum import Checksum
 from eventlog.event import SessionId, seq_of
-from eventlog.sqlite import contents, keeping
+from eventlog.sqlite import contents, keeping, sums
+from eventlog.sqlite.damage import Damage
 
 _AT_ONCE: Final = 64
-_SESSIONS: Final = "select key, floor from session where ? is null or key = ? order by id"
+_TREE: Final = re.compile(r"(?:On tree page|Tree) (\d+)")
+_ROOTS: Final = "select rootpage, type, name from sqlite_schema where rootpage > 0"
 _BATCHES: Final = """
     select batch.first, batch.last, batch.ts, codec, crc, body,
         (select next.first from batch as next where next.session = batch.session
             and next.first > batch.first order by next.first limit 1)
-    from batch join session on session.id = batch.session
-    where session.key = ? and batch.first > ? order by batch.first limit ?
+    from batch where session = ? and batch.first > ? order by batch.first limit ?
 """
-_BASE: Final = """
-    select seq, version, crc, body from base join session on session.id = base.session
-    where key = ?
+_BASE: Final = "select seq, version, crc, body from base where session = ?"
+_REFERRED: Final = "select hash, last from blob_ref where session = ?"
+_CHECKPOINTS: Final = """
+    select seq, version, crc, body, cast(kind as blob) from checkpoint where session = ?
 """
-_REFERRED: Final = """
-    select hash, last from blob_ref join session on session.id = blob_ref.session where key = ?
-"""
+_BLOBS: Final = "select rowid, hash, size = length(body) from blob"
+_BLOB: Final = "select body from blob where rowid = ?"
+_STRAY: Final = {
+    f"select count(*) from {table} where session not in (select id from session)": what  # noqa: S608
+    for table, what in (
+        ("batch", "batches"),
+        ("base", "bases"),
+        ("alias", "names"),
+        ("blob_ref", "references"),
+        ("checkpoint", "kept states"),
+    )
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Damage:
-    """Events of a session that are lost; or, with no session, a fault of the whole database."""
+class _Session(NamedTuple):
+    """A row of the list of sessions, and what its rows elsewhere add up to."""
 
-    reason: str
-    session_id: SessionId | None = None
-    first: int = 0
-    last: int = 0
+    number: int
+    key: bytes
+    floor: int
+    deleted: int
+    own: bool
+    names: int
+    refs: int
 
-    def __str__(self) -> str:
-        if self.session_id is None:
-            return self.reason
-        return f"{self.session_id}: events {self.first} to {self.last} are {self.reason}"
+    @property
+    def id(self) -> SessionId:
+        """What it is called, as far as it can be said."""
+        return SessionId(self.key.decode("ascii", "backslashreplace"))
 
 
 async def damages(
@@ -55,48 +70,118 @@ async def damages(
 ) -> AsyncGenerator[Damage, None]:
     """Yield every damage of the session *only*, or of all and of the database around them."""
     if only is None:
-        for (fault,) in await database.execute_fetchall("pragma integrity_check"):
-            if fault != "ok":
-                yield Damage(str(fault))
-    for key, floor in await database.execute_fetchall(_SESSIONS, (only, only)):
-        sealer = Sealer(key, checksum)
-        used: dict[str, int] = {}
-        async for damage in _of_base(database, sealer, floor):
+        async for damage in _of_database(database):
             yield damage
-        async for damage in _of_events(database, sealer, floor, used):
+    names = dict(map(tuple, await database.execute_fetchall(sums.ALIASES)))
+    refs = dict(map(tuple, await database.execute_fetchall(sums.REFS)))
+    for row in await database.execute_fetchall(sums.SESSIONS):
+        session = _Session(*row)
+        if only is not None and session.key != only.encode():
+            continue
+        for damage in _of_row(session, names.get(session.number, 0), refs.get(session.number, 0)):
             yield damage
-        async for damage in _of_blobs(database, sealer.key, used):
+        async for damage in _of_session(database, Sealer(session.id, checksum), session):
+            yield damage
+    if only is None:
+        async for damage in _of_blobs(database):
             yield damage
 
 
-async def _of_base(
-    database: aiosqlite.Connection, sealer: Sealer, floor: int
+async def _of_database(database: aiosqlite.Connection) -> AsyncGenerator[Damage, None]:
+    trees = {
+        root: f"{type_} {name}" for root, type_, name in await database.execute_fetchall(_ROOTS)
+    }
+    for (fault,) in await database.execute_fetchall("pragma integrity_check"):
+        for text in str(fault).splitlines():
+            if text not in {"ok", "*** in database main ***"}:
+                yield Damage(_TREE.sub(lambda found: _named(trees, found), text), structural=True)
+    for statement, what in (
+        (sums.SCHEMA_INTACT, "the schema is not as it was made"),
+        (sums.META_INTACT, "what the log says of itself (table meta) is damaged"),
+    ):
+        if [tuple(row) for row in await database.execute_fetchall(statement)] != [(1,)]:
+            yield Damage(what)
+    for statement, what in _STRAY.items():
+        ((number,),) = await database.execute_fetchall(statement)
+        if number:
+            yield Damage(f"{number} {what} are of no session that is known")
+
+
+def _named(trees: dict[int, str], found: re.Match[str]) -> str:
+    number = int(found[1])
+    return f"{trees[number]}, page {number}" if number in trees else f"page {number}"
+
+
+def _of_row(session: _Session, names: int, refs: int) -> list[Damage]:
+    return [
+        Damage(why, session.id)
+        for whole, why in (
+            (session.own, "its row in the list (times, floor, title, opening) is damaged"),
+            (session.names == names, "its names (table alias) are damaged"),
+            (session.refs == refs, "what it refers to (table blob_ref) is damaged"),
+        )
+        if not whole
+    ]
+
+
+async def _of_session(
+    database: aiosqlite.Connection, sealer: Sealer, session: _Session
 ) -> AsyncGenerator[Damage, None]:
-    for row in await database.execute_fetchall(_BASE, (sealer.key,)):
-        seq = row[0]
-        if seq != floor or not keeping.intact(row, sealer.checksum, sealer.key, keeping.BASE):
-            yield Damage("pruned, and their base is damaged", SessionId(sealer.key), 1, floor)
+    used: dict[str, int] = {}
+    async for damage in _of_states(database, sealer, session):
+        yield damage
+    async for damage in _of_events(database, sealer, session, used):
+        yield damage
+    async for damage in _of_references(database, session, used):
+        yield damage
+
+
+async def _of_states(
+    database: aiosqlite.Connection, sealer: Sealer, session: _Session
+) -> AsyncGenerator[Damage, None]:
+    """Look at what pruning left, and at what is kept to save time."""
+    bases = list(await database.execute_fetchall(_BASE, (session.number,)))
+    due = session.floor if not session.deleted else 0
+    for row in bases:
+        if row[0] != session.floor or not _intact(row, sealer, keeping.BASE):
+            yield Damage("pruned, and their base is damaged", session.id, 1, session.floor)
+    if due and not bases:
+        yield Damage("pruned, and their base is missing", session.id, 1, session.floor)
+    for *row, kind in await database.execute_fetchall(_CHECKPOINTS, (session.number,)):
+        if not _intact(row, sealer, kind.decode("utf-8", "replace")):
+            yield Damage("a kept state is damaged; no answer needs it", session.id)
+
+
+def _intact(row: Any, sealer: Sealer, kind: str) -> bool:
+    return keeping.intact(row, sealer.checksum, sealer.key, kind)
 
 
 async def _of_events(
-    database: aiosqlite.Connection, sealer: Sealer, floor: int, used: dict[str, int]
+    database: aiosqlite.Connection, sealer: Sealer, session: _Session, used: dict[str, int]
 ) -> AsyncGenerator[Damage, None]:
     """Look at every batch; *used* becomes what they refer to, and which event does so last."""
-    begun, due = 0, floor
-    while rows := list(await database.execute_fetchall(_BATCHES, (sealer.key, begun, _AT_ONCE))):
+    begun = due = session.floor
+    where = session.number
+    while rows := list(await database.execute_fetchall(_BATCHES, (where, begun, _AT_ONCE))):
         for run in sealer.runs(((Batch(*row[:6]), row[6]) for row in rows), due):
-            if run.lost:
-                yield Damage(run.reason, SessionId(sealer.key), run.first, run.last)
+            if run.lost and run.reason != RECORDED:
+                yield Damage(run.reason, session.id, run.first, run.last)
             elif MARK in run.text:
                 _note(run.text, used)
             due = run.last
         begun = rows[-1][0]
 
 
-async def _of_blobs(
-    database: aiosqlite.Connection, key: str, used: dict[str, int]
+def _note(text: bytes, used: dict[str, int]) -> None:
+    for line in text.split(b"\n"):
+        for ref in referred(line):
+            used[ref] = seq_of(line)
+
+
+async def _of_references(
+    database: aiosqlite.Connection, session: _Session, used: dict[str, int]
 ) -> AsyncGenerator[Damage, None]:
-    rows: Any = await database.execute_fetchall(_REFERRED, (key,))
+    rows: Any = await database.execute_fetchall(_REFERRED, (session.number,))
     known = {f"sha256:{bytes(hash_).hex()}": last for hash_, last in rows}
     waiting = dict(used)
     while waiting:
@@ -109,10 +194,13 @@ async def _of_blobs(
         else:
             waiting |= {inner: seq for inner in referred(body) if inner in known}
         if why is not None:
-            yield Damage(why, SessionId(key), seq, seq)
+            yield Damage(why, session.id, seq, seq)
 
 
-def _note(text: bytes, used: dict[str, int]) -> None:
-    for line in text.split(b"\n"):
-        for ref in referred(line):
-            used[ref] = seq_of(line)
+async def _of_blobs(database: aiosqlite.Connection) -> AsyncGenerator[Damage, None]:
+    """Look at every large string, whoever refers to it."""
+    for row, hash_, sized in await database.execute_fetchall(_BLOBS):
+        ref = f"sha256:{hash_.hex()}"
+        rows: Any = await database.execute_fetchall(_BLOB, (row,))
+        if not sized or any(checked(body, ref) is None for (body,) in rows):
+            yield Damage(f"the large string {ref} is damaged")

@@ -13,6 +13,7 @@ from typing import Literal
 import pytest
 
 from eventlog import GATEWAY, Event, LogUnavailable, SessionId, SqliteReader, SqliteStore
+from eventlog.sqlite import sums
 from eventlog.sqlite.mark import Marked, mark_of, marked
 from tests.eventlog.sqlite.gate import A, B, Gate, event, known
 
@@ -175,6 +176,7 @@ async def test_a_copy_without_an_epoch_gets_its_own(tmp_path: Path) -> None:
         await known(store, A)
         epoch = store.epoch
     with closing(sqlite3.connect(tmp_path / "events.db")) as database, database:
+        sums.install(database)
         database.execute("delete from meta where key = 'epoch'")
     async with SqliteStore.open(tmp_path) as store:
         assert store.epoch != epoch

@@ -26,6 +26,7 @@ from eventlog import (
 from eventlog.batch import Batch, Sealer
 from eventlog.checksum import ALGORITHMS, Checksum
 from eventlog.event import line
+from eventlog.sqlite import sums
 from tests.eventlog.values import EVENTS
 
 pytestmark = pytest.mark.anyio
@@ -40,6 +41,7 @@ def counted(number: int) -> list[Event]:
 def change(path: Path, *statements: str) -> None:
     """Change the database behind the log's back."""
     with closing(sqlite3.connect(path / "events.db")) as database, database:
+        sums.install(database)
         for statement in statements:
             assert database.execute(statement).rowcount == 1
 

@@ -19,6 +19,7 @@ from eventlog import (
     SqliteStore,
     read_capture,
 )
+from eventlog.sqlite import sums
 from eventlog.sqlite.backup import duplicate
 
 pytestmark = pytest.mark.anyio
@@ -38,6 +39,7 @@ async def damages(log: SqliteReader) -> list[str]:
 
 def query(path: Path, sql: str, *values: object) -> list[Any]:
     with closing(sqlite3.connect(path / "events.db")) as database, database:
+        sums.install(database)
         return database.execute(sql, values).fetchall()
 
 
@@ -122,13 +124,14 @@ async def test_damage_beside_the_batches_is_found(tmp_path: Path) -> None:
         assert await damages(reader) == ["s: events 1 to 1 are pruned, and their base is damaged"]
         assert await reader.base(SESSION) is None
     query(tmp_path, "update base set body = ?", *undo)
-    query(tmp_path, "update blob_ref set last = 0 where session = 1")
+    query(tmp_path, "update blob_ref set last = 0 where session = 1")  # it is summed anew
     query(tmp_path, "update blob set body = cast('x' as blob) where size > 200000")
     async with SqliteReader.open(tmp_path) as reader:
         found = await damages(reader)
         assert [text[: text.index("sha256")] for text in found] == [
             "s: events 2 to 2 are incomplete: ",
             "other: events 2 to 2 are incomplete: ",
+            "the large string ",
         ]
         page = await reader.read(OTHER)
         assert page.envelopes()[1]["payload"]["$blob"].startswith("sha256:")
@@ -136,7 +139,7 @@ async def test_damage_beside_the_batches_is_found(tmp_path: Path) -> None:
 
 
 async def test_a_damaged_checkpoint_is_none(tmp_path: Path) -> None:
-    """S-14: the one before it serves; it is no damage of the log."""
+    """S-14: the one before it serves; `verify` says that it costs nothing (S-6)."""
     async with SqliteStore.open(tmp_path) as log:
         await log.append(SESSION, [Event.of("x")] * 5)
         for seq in (2, 4):
@@ -144,7 +147,7 @@ async def test_a_damaged_checkpoint_is_none(tmp_path: Path) -> None:
     query(tmp_path, "update checkpoint set crc = crc + 1 where seq = 4")
     async with SqliteReader.open(tmp_path) as reader:
         assert await reader.checkpoint(SESSION, "k", 1) == Checkpoint(Seq(2), 1, b'{"at":2}')
-        assert await damages(reader) == []
+        assert await damages(reader) == ["s: a kept state is damaged; no answer needs it"]
 
 
 async def test_compaction_makes_real_recordings_small(tmp_path: Path) -> None:
