@@ -77,7 +77,7 @@ def _misplaced(operation: Operation, numbers: Sequence[int]) -> str | None:
             wrong = f"expected {operation.expected}, appended behind {operation.after}"
         case "refused" if numbers:
             wrong = f"refused, found at {numbers}"
-        case "refused" if operation.expected == operation.head:
+        case "refused" if operation.head is not None and operation.expected == operation.head:
             wrong = "refused although the head was as expected"
         case "unknown" if numbers and len(numbers) != len(operation.texts):
             wrong = "only a part is recorded"

@@ -5,10 +5,11 @@ Above this module: tests under faults. Below it: `history`, a log.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from random import Random
 from time import monotonic_ns
@@ -19,7 +20,11 @@ import anyio
 from eventlog import Event, Fenced, Log, LogUnavailable, SessionId, WrongExpectedVersion, parse
 from tests.nats.history import Operation, violations
 
-SESSIONS: Final = [SessionId(f"s-{number}") for number in range(3)]
+HELD: Final = SessionId("s-held")
+"""A session that the first log holds, so that only its clients write it, as a gateway's do."""
+
+SESSIONS: Final = [HELD, SessionId("s-1"), SessionId("s-2")]
+"""The others are written by whoever comes, which a log must bear, too."""
 
 PATIENCE: Final = 40.0
 """Seconds that the whole may take to go on after a fault: an election, and then some."""
@@ -36,6 +41,7 @@ class Work:
     )
     acknowledged: int = 0
     errors: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
     longest: float = 0.0
     """Seconds that the longest call took."""
     _texts: count[int] = field(default_factory=count)
@@ -55,13 +61,13 @@ class Work:
             while self.errors < wanted:
                 await self._turned.wait()
 
-    async def client(self, name: str, log: Log, random: Random) -> None:
+    async def client(self, name: str, log: Log, random: Random, *, owner: bool) -> None:
         """Call the log in every way, one call after the other, until cancelled."""
         heads: dict[SessionId, int] = {}
         while True:
             session_id = random.choice(SESSIONS)
             head = heads.get(session_id, 0)
-            if random.random() < 0.6:
+            if random.random() < 0.6 and (owner or session_id != HELD):
                 texts = tuple(f"{name}.{next(self._texts)}" for _ in range(random.randint(1, 4)))
                 expected = head if random.random() < 0.2 else None
                 operation = Operation(name, "append", monotonic_ns(), texts, expected=expected)
@@ -77,10 +83,13 @@ class Work:
         try:
             with anyio.fail_after(self.deadline):
                 if operation.kind == "append":
+                    if session_id == HELD and not log.leases.holds(HELD):
+                        await log.leases.acquire(HELD)
                     await _append(log, session_id, operation)
                 else:
                     await _read(log, session_id, operation)
-        except LogUnavailable:
+        except (LogUnavailable, Fenced) as error:
+            self.reasons[type(error).__name__] += 1
             self.errors += 1
             await anyio.sleep(0.05)  # a client that was refused does not ask again at once
         else:
@@ -95,9 +104,12 @@ class Work:
         for session_id, history in self.histories.items():
             page = await log.read(session_id, limit=1_000_000)
             envelopes = page.envelopes()
-            assert [one["seq"] for one in envelopes] == list(range(1, page.head + 1))
+            numbers = [one["seq"] for one in envelopes]
+            assert numbers == list(range(1, page.head + 1)), f"{session_id}: {numbers}"
             final = [one["payload"]["message"] for one in envelopes]
-            assert violations(history, final) == []
+            found = violations(history, final)
+            told = "\n".join(found[:10])
+            assert not found, f"{session_id}: {len(found)} violations:\n{told}"
 
 
 async def _append(log: Log, session_id: SessionId, operation: Operation) -> None:
@@ -108,6 +120,7 @@ async def _append(log: Log, session_id: SessionId, operation: Operation) -> None
         operation.outcome, operation.head = "refused", error.actual
     except Fenced:
         operation.outcome = "refused"
+        raise
     else:
         operation.outcome, operation.after, operation.head = "done", span.first - 1, span.last
 
@@ -127,6 +140,7 @@ async def working(
     async with anyio.create_task_group() as tasks:
         for number in range(clients):
             random = Random(f"{seed} {number}")  # noqa: S311 - choices, no secrets
-            tasks.start_soon(work.client, f"c{number}", logs[number % len(logs)], random)
+            client = partial(work.client, owner=number % len(logs) == 0)
+            tasks.start_soon(client, f"c{number}", logs[number % len(logs)], random)
         yield work
         tasks.cancel_scope.cancel()

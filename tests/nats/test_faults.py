@@ -1,0 +1,116 @@
+"""Servers fail in every way while many clients write and read: nothing acknowledged is lost.
+
+Each test lets clients work over three connections, one to each server, breaks something, waits
+until the work goes on without it, mends it, waits again, and then compares all that the clients
+were told with what the log holds: no gap, nothing twice, no reorder, and per session an order
+that agrees with the clock. A call that ends neither well nor badly within its deadline fails it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from eventlog import Log, open_log
+from tests.nats.cluster import Cluster, servers
+from tests.nats.work import Work, working
+
+pytestmark = [pytest.mark.anyio, pytest.mark.cluster, pytest.mark.timeout(240)]
+
+DEADLINE = 5
+"""Seconds that the log gives what it asks of the servers."""
+
+MARGIN = 15
+"""Seconds beyond it in which a call has to have ended: each of its parts has that limit."""
+
+STREAM = "hermes"
+
+
+@dataclass
+class Trial:
+    """Servers, and clients at work on them."""
+
+    cluster: Cluster
+    work: Work
+
+    async def goes_on(self) -> None:
+        await self.work.more(40)
+
+
+@asynccontextmanager
+async def trial(folder: Path, seed: int = 0) -> AsyncGenerator[Trial, None]:
+    """Let clients work, and check at the end what came of it."""
+    async with servers(folder, nodes=3) as cluster:
+        async with AsyncExitStack() as opened:
+            logs: list[Log] = []
+            for node in cluster.nodes:  # each begins at another server, and knows them all
+                first = [node.server, *(one for one in cluster.servers if one != node.server)]
+                url = f"nats://{','.join(first)}/{STREAM}?deadline={DEADLINE}&lease=4"
+                logs.append(await opened.enter_async_context(open_log(url)))
+            async with working(logs, deadline=DEADLINE + MARGIN, seed=seed) as work:
+                await work.more(60)
+                yield Trial(cluster, work)
+        print(  # noqa: T201 - seen with -s
+            f"{work.acknowledged} appends acknowledged, {work.errors} calls failed"
+            f" {dict(work.reasons)}, the longest took {work.longest:.1f} s"
+        )
+        await cluster.start()
+        async with open_log(f"{cluster.url}/{STREAM}") as log:
+            await work.check(log)
+
+
+async def test_the_leader_is_killed(tmp_path: Path) -> None:
+    """S-8: SIGKILL of the server that leads the log: the others go on, and it comes back."""
+    async with trial(tmp_path) as it:
+        leader = await it.cluster.leader(STREAM)
+        await leader.kill()
+        await it.goes_on()
+        await leader.start()
+        await it.goes_on()
+
+
+async def test_the_leader_is_paused(tmp_path: Path) -> None:
+    """A leader that stops and wakes up as if nothing had been has nothing of its own to say."""
+    async with trial(tmp_path) as it:
+        leader = await it.cluster.leader(STREAM)
+        leader.pause()
+        await it.goes_on()
+        leader.resume()
+        await it.cluster.settled()
+        await it.goes_on()
+
+
+async def test_the_leader_is_cut_off(tmp_path: Path) -> None:
+    """A leader that reaches no other acknowledges nothing; who asks it is told so in time."""
+    async with trial(tmp_path) as it:
+        leader = await it.cluster.leader(STREAM)
+        it.cluster.cut(leader)
+        await it.goes_on()
+        it.cluster.heal(leader)
+        await it.cluster.settled()
+        await it.goes_on()
+
+
+async def test_all_servers_are_killed_at_once(tmp_path: Path) -> None:
+    """S-8: all die in the middle of writes, and have all that was acknowledged when they return."""
+    async with trial(tmp_path) as it:
+        for node in it.cluster.nodes:
+            await node.kill()
+        await it.work.failed(6)
+        await it.cluster.start()
+        await it.goes_on()
+
+
+async def test_two_of_three_are_gone(tmp_path: Path) -> None:
+    """One server alone serves no writes: each is an error in time, and later all goes on."""
+    async with trial(tmp_path) as it:
+        first, second, _ = it.cluster.nodes
+        await first.kill()
+        await second.kill()
+        await it.work.failed(12)
+        await it.cluster.start()
+        await it.goes_on()
