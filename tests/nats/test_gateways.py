@@ -151,7 +151,7 @@ async def test_a_gateway_is_paused_across_its_lease(tmp_path: Path, nodes: int) 
                     await one.submit(session, "late")
                 mine = await one.follow(session)
                 await mine.until(lambda me: me.seq == len(before))
-                with pytest.raises(RpcError):
+                with pytest.raises(RpcError) as named:
                     await one.request("session.resume", {"session_id": session})
                 await two.submit(session, "go")
                 await theirs.until(
@@ -160,9 +160,9 @@ async def test_a_gateway_is_paused_across_its_lease(tmp_path: Path, nodes: int) 
                 await mine.until(lambda me: me.seq == theirs.seq)
         lines = await lines_of(log, session)
 
-    assert refused.value.code == Code.NOT_LIVE
-    assert refused.value.data["session_id"] == session
-    assert refused.value.data["owner"]
+    assert refused.value.code == named.value.code == Code.NOT_LIVE
+    assert named.value.data["session_id"] == session
+    assert named.value.data["owner"]
     assert lines[: len(before)] == before
     told = [line["type"] for line in map(parse, lines)]
     assert told.count("agent.exited") == 1  # the takeover's
