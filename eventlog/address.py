@@ -43,8 +43,11 @@ class LogAddress:
     """Settings of the stream that may be such that they lose events."""
     deadline: float = 15.0
     """Seconds until what cannot be served is an error."""
-    lease: float = 10.0
-    """Seconds until the sessions of an owner who is gone can be taken over."""
+    lease: float = 15.0
+    """Seconds until the sessions of an owner who is gone can be taken over.
+
+    Servers may take nine to agree on a leader; nobody should lose what it holds meanwhile.
+    """
 
     def __str__(self) -> str:
         """Return it without anything that is secret."""

@@ -176,8 +176,9 @@ class ClusterLeases:
 
     def _holds(self, session: Session) -> bool:
         if session.held and clock() >= self._until:
-            for one in self._looks.known():
-                self.lose(one)
+            self._holds_nothing()
+        if session.held and session.claim.process != self._process:
+            self.lose(session)  # another has it, or had it since
         return session.held
 
     async def _claim(self, session: Session) -> None:
@@ -213,13 +214,16 @@ class ClusterLeases:
                 await self._renew()
 
     async def _go_on(self) -> None:
+        pause = self.duration / _OFTEN
         while True:
-            await anyio.sleep(self.duration / _OFTEN)
+            await anyio.sleep(pause)
             try:
                 async with self._renewed:
                     await self._beat()
             except (Silent, Refused):
-                continue  # the clock decides what that means
+                pause = self.duration / _OFTEN / 8  # the clock decides what that means
+            else:
+                pause = self.duration / _OFTEN
 
     async def _renew(self) -> None:
         try:

@@ -5,6 +5,7 @@ Above this module: `reader`, `writer`, `leases`. Below it: `barrier`, `session`.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from time import monotonic
 from typing import Final
 
@@ -12,7 +13,7 @@ import anyio
 
 from eventlog.event import SessionId, valid_session_id
 from eventlog.jetstream.barrier import Barrier
-from eventlog.jetstream.link import Collected, Link, Silent
+from eventlog.jetstream.link import Collected, Link, Message, Silent
 from eventlog.jetstream.session import Session, Unreadable
 from eventlog.jetstream.subjects import Subjects
 
@@ -59,17 +60,22 @@ class Looks:
         """
         due = await self._barrier.current()
         if session.as_of < due:
-            parts = {
-                self._subjects.events(session.key): "evt",
-                self._subjects.row(session.key): "row",
-                self._subjects.lease(session.key): "lease",
-            }
-            found = await self.latest(list(parts), due)
-            try:
-                session.see(found.messages, found.as_of, parts)
-            except Unreadable as problem:
-                raise self._link.unavailable(f"{session.key} cannot be read: {problem}") from None
+            async with session.looking:  # one look serves all who want as much
+                if session.as_of < due:
+                    await self._look(session, due)
         return session
+
+    async def _look(self, session: Session, due: int) -> None:
+        parts = {
+            self._subjects.events(session.key): "evt",
+            self._subjects.row(session.key): "row",
+            self._subjects.lease(session.key): "lease",
+        }
+        found = await self.latest(list(parts), due)
+        try:
+            session.see(found.messages, found.as_of, parts)
+        except Unreadable as problem:
+            raise self._link.unavailable(f"{session.key} cannot be read: {problem}") from None
 
     async def now(self) -> int:
         """Return where the stream ends."""
@@ -96,3 +102,19 @@ class Looks:
                     return Collected(messages, found.as_of)
             await anyio.sleep(_AGAIN)
         raise self._link.unavailable(f"it cannot be read at present: {reason}")
+
+    async def following(self, subject: str, at: int) -> Message:
+        """Return the first message of *subject* after *at*; there has to be one.
+
+        Raises:
+            LogUnavailable: no server has it, within the deadline.
+
+        """
+        end = monotonic() + self._link.address.deadline
+        wanted = {"seq": at + 1, "next_by_subj": subject, "batch": 1}
+        while monotonic() < end:
+            with suppress(Silent):
+                for message in (await self._link.collect(wanted)).messages:
+                    return message
+            await anyio.sleep(_AGAIN)
+        raise self._link.unavailable("it cannot be read at present: what was stored is gone")

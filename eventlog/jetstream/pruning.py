@@ -94,8 +94,9 @@ class Pruning:
         except Conflict:
             await self._looks.fresh(session)
             raise WrongExpectedVersion(session.key, START, session.head) from None
-        session.end = Stored(at, batch, self._writer, at)
-        session.row, session.row_at = made, at - 1
+        if session.end_at <= at:
+            session.end = Stored(at, batch, self._writer, at)
+            session.row, session.row_at = made, at - 1
 
     async def _change(self, session: Session, change: Callable[[Row], Row]) -> None:
         """Store a session's row, changed; again if something has moved."""
@@ -114,8 +115,9 @@ class Pruning:
     async def _publish(self, session: Session, row: Row) -> None:
         end = fence(self._subjects, session, epoch=self._epoch, writer=self._writer)
         at = await self._publisher.publish(session, [self._row(session, row), end])
-        session.end = fence_at(session, at, self._writer)
-        session.row, session.row_at = row, at - 1
+        if session.end_at <= at:  # else others have gone on from there, and were seen first
+            session.end = fence_at(session, at, self._writer)
+            session.row, session.row_at = row, at - 1
 
     def _row(self, session: Session, row: Row) -> Outgoing:
         message = Outgoing(self._subjects.row(session.key), row.body(), {ROLLUP: "sub"})

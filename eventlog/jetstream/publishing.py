@@ -22,7 +22,7 @@ from eventlog.errors import LogUnavailable
 from eventlog.jetstream.link import Link, Refused, Silent, answered
 from eventlog.jetstream.look import Looks
 from eventlog.jetstream.session import Session
-from eventlog.jetstream.stored import CRC, EXPECTED, FIRST, LAST, WRITER, Stored, stored
+from eventlog.jetstream.stored import CRC, EXPECTED, FIRST, LAST, WRITER
 
 MOST: Final = 1_000
 """Messages that a server stores all or none."""
@@ -34,6 +34,9 @@ _COMMIT: Final = "Nats-Batch-Commit"
 WRONG_SEQUENCE: Final = {10071, 10164}
 _DUPLICATE: Final = 10201
 _TOO_LARGE: Final = {10054, 10199}
+
+_FULL: Final = 1.0
+"""Seconds until a refusal counts, as of a full disk: it may be of one server that leads no more."""
 
 _AGAIN: Final = 0.1
 """Seconds until what was not answered is looked at, and sent again."""
@@ -74,8 +77,9 @@ class Publisher:
             LogUnavailable: whether it was stored is not known, or it cannot be.
 
         """
-        end = monotonic() + self._link.address.deadline
-        before = session.end_at
+        begun = monotonic()
+        patience = self._link.address.deadline
+        before = _followed(messages)
         while True:
             try:
                 return await self._attempt(messages)
@@ -84,52 +88,31 @@ class Publisher:
                 if (at := await self._settle(session, messages, before)) is not None:
                     return at
                 raise Conflict from None
+            except Refused as refused:
+                why, patience = str(refused), min(patience, _FULL)
             except Silent as silent:
-                why = str(silent)
+                why, patience = str(silent), self._link.address.deadline
             if (at := await self._settle(session, messages, before)) is not None:
                 return at
             if session.end_at != before:
                 raise Conflict
-            if monotonic() > end:
+            if monotonic() - begun > patience:
                 raise self._link.unavailable(f"it cannot be written at present: {why}")
             await anyio.sleep(_AGAIN)
 
     async def _settle(
         self, session: Session, messages: Sequence[Outgoing], before: int
     ) -> int | None:
-        """Look what came behind *before*; return where *messages* were stored, if they were.
-
-        Others may have stored more behind them, so the session's end does not tell.
-        """
+        """Look what follows; return where the last of *messages* is, if they do."""
         await self._looks.fresh(session)
-        if session.end is None or session.end.at == before:
+        if session.end_at <= before:
             return None
-        mine = [one for one in messages if one.subject == messages[-1].subject]
-        found = await self._following(mine[0].subject, before)
-        said = {
-            WRITER: found.writer,
-            FIRST: str(found.first),
-            LAST: str(found.last),
-            CRC: str(found.batch.crc),
-        }
-        known = all(mine[0].headers[key] == text for key, text in said.items())
-        return found.at + len(mine) - 1 if known else None
-
-    async def _following(self, subject: str, before: int) -> Stored:
-        """Return the first message of *subject* behind *before*; there is one."""
-        end = monotonic() + self._link.address.deadline
-        wanted = {"seq": before + 1, "next_by_subj": subject, "batch": 1}
-        reason = "every server that answers lags behind"
-        while monotonic() < end:
-            try:
-                some = (await self._link.collect(wanted)).messages
-            except Silent as silent:
-                reason = str(silent)
-            else:
-                if some and (found := stored(some[0])):
-                    return found
-            await anyio.sleep(_AGAIN)
-        raise self._link.unavailable(f"what was stored cannot be seen: {reason}")
+        events = [one for one in messages if one.subject == messages[-1].subject]
+        found = await self._looks.following(events[0].subject, before)
+        sent = events[0].headers
+        if any(found.headers.get(key) != sent[key] for key in (WRITER, FIRST, LAST, CRC)):
+            return None
+        return found.seq + len(events) - 1  # what is stored all or none stands together
 
     async def _attempt(self, messages: Sequence[Outgoing]) -> int:
         try:
@@ -140,7 +123,7 @@ class Publisher:
                 raise _Elsewhere from None
             if refused.code in _TOO_LARGE:
                 raise self._too_large(str(refused)) from None
-            raise Silent(str(refused)) from None
+            raise
         if found.get("duplicate"):
             raise _Elsewhere
         return int(found["seq"])
@@ -180,6 +163,12 @@ class Publisher:
             f"an append is too large for the servers ({reason}); raise their max_payload"
             f" ({self._link.largest} bytes), or append less at a time"
         )
+
+
+def _followed(messages: Sequence[Outgoing]) -> int:
+    """Return what the first message of the session's events is to follow."""
+    events = messages[-1].subject
+    return next(int(one.headers[EXPECTED]) for one in messages if one.subject == events)
 
 
 class _Elsewhere(Exception):

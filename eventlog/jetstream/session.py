@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
@@ -114,7 +113,7 @@ class Session:
     queue: deque[Pending] = field(default_factory=deque)
     busy: bool = False
     """Whether something writes what stands in the queue."""
-    asked: float = field(default_factory=monotonic)
+    looking: anyio.Lock = field(default_factory=lambda: anyio.Lock(fast_acquire=True))
     _grown: anyio.Event | None = None
 
     @property
@@ -172,6 +171,9 @@ class Session:
 
     def extend(self, end: Stored, first: int, lines: Sequence[bytes]) -> None:
         """Note that *lines* are durable, the last of them in *end*."""
+        if self.end_at > end.at:
+            self.wake()  # others have gone on from there, and were seen first
+            return
         waited = self._grown is not None
         if waited or self.tail is not None:
             self.tail = self.tail or Tail()

@@ -171,25 +171,26 @@ class Writer:
         beside += self._aliases(session, draft)
         if draft.blobs:
             beside += await self._blobs(session, draft)
-        messages = self._messages(session, batches)
+        messages = self._messages(session, batches, draft.follows)
         at = await self._publisher.publish(session, [*beside, *messages])
         if session.end_at > at:
             return  # it took so long to know that others have written more, which was seen
         end = Stored(at, batches[-1]._replace(body=b""), self._name, at, is_whole=False)
-        if row is not None:
-            session.row, session.row_at = row, at - len(beside) - len(messages) + 1
+        row_at = at - len(beside) - len(messages) + 1
+        if row is not None and session.row_at < row_at:
+            session.row, session.row_at = row, row_at
         for number, batch in enumerate(batches):
             session.note(batch.first, at - len(batches) + 1 + number)
         session.extend(end, draft.start + 1, draft.lines)
 
-    def _messages(self, session: Session, batches: Sequence[Batch]) -> list[Outgoing]:
+    def _messages(self, session: Session, batches: Sequence[Batch], follows: int) -> list[Outgoing]:
         subject = self._subjects.events(session.key)
         found = []
         for batch in batches:
             said = headers(batch, epoch=self._epoch, writer=self._name)
             said[ID] = f"{session.key}:{batch.first}"
             found.append(Outgoing(subject, batch.body, said))
-        found[0].follows(session.end_at)
+        found[0].follows(follows)
         return found
 
     def _row(self, session: Session, draft: Draft) -> Row | None:

@@ -84,6 +84,29 @@ async def test_an_append_without_an_answer_is_settled(
         assert await texts(log) == ["first", *map(str, range(many)), "last"]
 
 
+@pytest.mark.parametrize("many", [1, 600], ids=["one message", "several"])
+async def test_an_append_is_found_behind_which_another_stands(
+    url: str, monkeypatch: pytest.MonkeyPatch, many: int
+) -> None:
+    """It was stored, its answer was lost, and others went on: it is neither denied nor repeated."""
+    async with JetStreamStore.open(url) as a, JetStreamStore.open(url) as b:
+        await a.append(GATEWAY, said("first"))
+        ask: Callable[..., Any] = a._link.ask
+
+        async def late(subject: str, body: bytes = b"", **more: Any) -> Msg:
+            answer: Msg = await ask(subject, body, **more)
+            if ".evt." in subject and answer.data:
+                monkeypatch.setattr(a._link, "ask", ask)
+                await b.append(GATEWAY, said("other"))
+                raise Silent("lost")
+            return answer
+
+        monkeypatch.setattr(a._link, "ask", late)
+        assert await a.append(GATEWAY, said(*map(str, range(many)))) == (2, many + 1)
+        assert await a.append(GATEWAY, said("last")) == (many + 3, many + 3)
+        assert await texts(b, GATEWAY) == ["first", *map(str, range(many)), "other", "last"]
+
+
 def losing(monkeypatch: pytest.MonkeyPatch, link: Link, *, sent: bool) -> None:
     """Lose the answer to the next message of a session's events, or the message."""
     ask: Callable[..., Any] = link.ask
