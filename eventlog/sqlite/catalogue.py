@@ -23,7 +23,7 @@ _ROWS: Final = """
     from session left join batch as newest on newest.id = (
         select id from batch where session = session.id order by first desc limit 1)
 """
-_THERE: Final = "(newest.id is not null or (floor > 0 and not deleted))"
+_THERE: Final = "(newest.last > floor or (floor > 0 and not deleted))"
 """A session has events, or had some that left a base (S-10); else its row is a tombstone."""
 _STAND_INS: Final = f"imp-{'[0-9a-f]' * 12}-0"
 """Those who stand for `@gateway` in an import, as a GLOB (`is_session`)."""
@@ -34,7 +34,7 @@ _LIST: Final = f"""{_ROWS}
 _ONE: Final = f"{_ROWS} where {_THERE} and key = ?"
 _RESOLVE: Final = """
     select key from session where key = :name and ((floor > 0 and not deleted)
-        or exists (select 1 from batch where session = session.id))
+        or (select last from batch where session = session.id order by first desc limit 1) > floor)
     union all
     select * from (
         select distinct key from alias join session on session.id = alias.session
@@ -43,6 +43,7 @@ _RESOLVE: Final = """
 _UNSETTLED: Final = """
     select distinct key from batch join session on session.id = batch.session
     where batch.id > (select value from meta where key = 'settled') and session.key is not ?
+        and batch.last > session.floor
     order by session.key
 """
 

@@ -25,11 +25,13 @@ _AT_ONCE: Final = 64
 _IDLE: Final = """
     select id, key from session
     where (select ts from batch where session = session.id order by first desc limit 1) < ?
-        and exists (select 1 from batch where session = session.id and codec = 0)
+        and exists (
+            select 1 from batch where session = session.id and first > floor and codec = 0)
 """
 _ROWS: Final = """
     select first, last, ts, codec, crc, body, id from batch
-    where session = ? and first > ? order by first limit ?
+    where session = ? and first > max(?, (select floor from session where id = batch.session))
+    order by first limit ?
 """
 _DROP: Final = "delete from batch where session = ? and first > ? and first <= ?"
 _REPLACE: Final = """

@@ -18,7 +18,7 @@ _WHOLE: Final = "select body from blob where hash = ?"
 _REFERRED: Final = """
     select blob.rowid, size from blob where hash = ? and exists (
         select 1 from blob_ref join session on session.id = blob_ref.session
-        where session.key = ? and blob_ref.hash = blob.hash)
+        where session.key = ? and blob_ref.hash = blob.hash and blob_ref.last > session.floor)
 """
 
 

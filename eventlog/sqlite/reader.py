@@ -44,7 +44,8 @@ with near(first, size) as (
     select batch.first, length(batch.body) + 1
     from session as source join batch on batch.session = source.id
         and batch.first >= coalesce(
-            (select max(first) from batch where session = source.id and first <= :due), 0)
+            (select max(first) from batch
+                where session = source.id and first <= max(:due, source.floor + 1)), 0)
     where source.key = :key order by batch.first limit :rows
 ), fits(first, before) as (
     select first, sum(size) over (order by first)
@@ -58,7 +59,8 @@ select source.floor,
     found.first, found.last, found.ts, found.codec, found.crc, found.body
 from session as source left join batch as found on found.session = source.id
     and found.first >= coalesce(
-        (select max(first) from batch where session = source.id and first <= :due), 0)
+        (select max(first) from batch
+            where session = source.id and first <= max(:due, source.floor + 1)), 0)
     and found.first <= (select max(first) from fits where before < :room)
 where source.key = :key order by found.first
 """

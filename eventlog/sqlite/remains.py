@@ -158,13 +158,13 @@ def _batch(remains: Remains, pages: Pages, cell: Cell, values: list[Any]) -> Non
         remains.batches[session].append(Place(first, last, cell.rowid, pages, cell))
 
 
-def _session(remains: Remains, pages: Pages, cell: Cell, values: list[Any]) -> None:
+def _session(remains: Remains, pages: Pages, cell: Cell, _values: list[Any]) -> None:
     whole = record(pages.whole(cell) or b"")
     number = cell.rowid
     if whole is None or not number or not _is_key(whole[1]):
         return
-    values = [*whole[1:9], 0, 0][:8]  # the last two came with the second schema
-    row = Row(*values, whole[10] if len(whole) == _SUMMED else None)  # type: ignore[arg-type]
+    shown: list[Any] = [*whole[1:9], 0, 0][:8]  # the last two came with the second schema
+    row = Row._make([*shown, whole[10] if len(whole) == _SUMMED else None])
     remains.keys[number][row.key] = None
     title = None if row.title is None else row.title.encode("utf-8", "replace")
     summed = row_sum(number, row.key.encode(), *row[1:4], title, *row[5:8])

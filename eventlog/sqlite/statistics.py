@@ -12,8 +12,8 @@ import aiosqlite
 
 _FIGURES: Final = """
     select
-        (select count(*) from session where id in (select session from batch)
-            or (floor > 0 and not deleted)) as sessions,
+        (select count(*) from session where (floor > 0 and not deleted) or exists (
+            select 1 from batch where session = session.id and first > floor)) as sessions,
         (select count(*) from session where deleted) as deleted_sessions,
         coalesce(sum(last - first + 1), 0) as events,
         (select coalesce(sum(floor), 0) from session where not deleted) as pruned_events,
@@ -25,7 +25,7 @@ _FIGURES: Final = """
         (select count(*) from base) as bases,
         (select count(*) from checkpoint) as kept_states,
         (select coalesce(sum(length(body)), 0) from checkpoint) as bytes_of_kept_states
-    from batch
+    from batch join session on session.id = batch.session where batch.first > session.floor
 """
 _FREE: Final = """
     select freelist_count * page_size from pragma_freelist_count, pragma_page_size

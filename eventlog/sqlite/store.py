@@ -111,6 +111,7 @@ class SqliteStore(SqliteReader):
                 try:
                     store = cls(opened, heads, writer, incarnation)
                     await store._tell()
+                    tasks.start_soon(store._finish)
                     yield store
                 except (Exception, KeyboardInterrupt, SystemExit) as error:  # noqa: BLE001
                     failure = error  # raised below: a task group would wrap it in another
@@ -203,17 +204,19 @@ class SqliteStore(SqliteReader):
         stream.tail = None
         await self._writer.work(lambda one: pruning.prune(one, self._checksum, key, base))
         stream.cut(base.seq)
-        await self._give_back()
+        await self._sweep()
 
     async def delete(self, session_id: SessionId) -> bool:
         """Remove everything of a session; return whether there was anything."""
         key = valid_session_id(session_id)
         stream = await self._stream(key)
         stream.tail = None
-        found = await self._writer.work(lambda one: pruning.delete(one, key))
-        stream.cut(stream.head)
-        await self._give_back()
-        return found
+        head = await self._writer.work(lambda one: pruning.delete(one, key))
+        if head is None:
+            return False
+        stream.cut(head)
+        await self._sweep()
+        return True
 
     async def compact(self, *, before: int, compress: bool = True) -> None:
         """Merge and compress the batches of sessions whose last event is older (S-11)."""
@@ -223,12 +226,25 @@ class SqliteStore(SqliteReader):
             while after is not None:
                 some = partial(compaction.compact_some, session=session, after=after, pack=pack)
                 after = await self._writer.work(partial(some, checksum=self._checksum))
+                await self._writer.give_way()
         await self._give_back()
+
+    async def _sweep(self) -> None:
+        """Remove what is not seen any more in short steps, and let commits pass between them."""
+        while await self._writer.work(pruning.sweep):
+            await self._writer.give_way()
+        await self._give_back()
+
+    async def _finish(self) -> None:
+        """Go on with removing what a crash, or the end of this process, cut off."""
+        with suppress(LogUnavailable):  # it has ended again; the next one goes on
+            if await self._writer.work(pruning.sweep):
+                await self._sweep()
 
     async def _give_back(self) -> None:
         """Make the file as short as it can be."""
         while await self._writer.work(pruning.give_back, together=False):
-            pass
+            await self._writer.give_way()
 
     async def unsettled(self) -> Sequence[SessionId]:
         """Return the sessions that grew since the log was last settled, never `@gateway`."""

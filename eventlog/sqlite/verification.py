@@ -147,8 +147,8 @@ async def _of_states(
             yield Damage("pruned, and their base is damaged", session.id, 1, session.floor)
     if due and not bases:
         yield Damage("pruned, and their base is missing", session.id, 1, session.floor)
-    for *row, kind in await database.execute_fetchall(_CHECKPOINTS, (session.number,)):
-        if not _intact(row, sealer, kind.decode("utf-8", "replace")):
+    for *state, kind in await database.execute_fetchall(_CHECKPOINTS, (session.number,)):
+        if not _intact(state, sealer, kind.decode("utf-8", "replace")):
             yield Damage("a kept state is damaged; no answer needs it", session.id)
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from eventlog import (
@@ -240,3 +243,85 @@ async def test_a_backup_takes_nothing_s_place(tmp_path: Path) -> None:
     with pytest.raises(LogUnavailable):
         await duplicate(tmp_path / "log", there / "below" / "x.db")
     assert names(tmp_path) == ["log", "there.db"]
+
+
+DIE_DELETING = """
+import os, signal, sys, anyio
+from pathlib import Path
+from eventlog import Checkpoint, Event, Seq, SessionId, SqliteStore
+from eventlog.sqlite import pruning
+async def main(path, how):
+    async with SqliteStore.open(path) as store:
+        for number in range(400):
+            await store.append(SessionId("s"), [Event.of("x", {"n": number})] * 2)
+            if number % 100 == 0:
+                await store.append(SessionId("s"), [Event.of("x", {"text": f"{number} " * 40_000})])
+        await store.append(SessionId("other"), [Event.of("x")])
+        sweep, steps = pruning.sweep, iter(range(3))
+        def dying(database):
+            if next(steps, None) is None:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return sweep(database)
+        pruning.sweep = dying
+        if how == "delete":
+            await store.delete(SessionId("s"))
+        else:
+            await store.prune(SessionId("s"), Checkpoint(Seq(804), 1, b"{}"))
+anyio.run(main, Path(sys.argv[1]), sys.argv[2])
+"""
+
+
+@pytest.mark.parametrize("how", ["delete", "prune"])
+async def test_a_removal_that_was_cut_off_is_finished(how: str, tmp_path: Path) -> None:
+    """S-10, S-8: killed amid a delete or a prune, nothing of it is seen again; whoever opens the
+    log next removes the rest, numbers go on, and the log is whole before and after.
+    """
+    program = [sys.executable, "-c", DIE_DELETING, str(tmp_path), how]
+    assert (await anyio.run_process(program, check=False)).returncode == -9
+    batches = "select count(*) from batch where session = 1"
+    async with SqliteReader.open(tmp_path) as reader:
+        assert query(tmp_path, batches) != [(0,)]
+        await assert_removed(reader, how)
+        reach = await reader.prunable(SESSION)
+        assert (reach.seq, reach.events) == (804, 0)
+    async with SqliteStore.open(tmp_path) as log:
+        with anyio.fail_after(30):
+            while query(tmp_path, "select (select count(*) from sweep)") != [(0,)]:
+                await log.append(OTHER, [Event.of("x")])
+        await assert_removed(log, how)
+        assert query(tmp_path, batches) == [(0,)]
+        assert (await log.append(SESSION, [Event.of("x")])).first == 805
+        assert [str(damage) async for damage in log.verify()] == []
+
+
+async def assert_removed(log: SqliteReader, how: str) -> None:
+    page = await log.read(SESSION)
+    assert (page.floor, page.head, page.body) == (804, 804, b"")
+    assert [str(damage) async for damage in log.verify()] == []
+    listed = [row.id for row in await log.sessions()]
+    assert listed == ["other"] if how == "delete" else set(listed) == {"s", "other"}
+    assert (await log.resolve(SESSION) == []) is (how == "delete")
+    figures = await log.figures()
+    assert figures["sessions"] == len(listed)
+    assert figures["pruned_events"] == (0 if how == "delete" else 804)
+
+
+async def test_a_long_session_is_removed_step_by_step(tmp_path: Path) -> None:
+    """S-10: commits of others pass between its steps, each of which is a small transaction."""
+    async with SqliteStore.open(tmp_path) as log:
+        for _ in range(400):
+            await log.append(SESSION, [Event.of("x", {"text": "x" * 1_000})] * 20)
+        sizes: list[int] = []
+
+        async def others() -> None:
+            while True:
+                await log.append(OTHER, [Event.of("x")])
+                sizes.append(query(tmp_path, "select count(*) from batch where session = 1")[0][0])
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(others)
+            await log.delete(SESSION)
+            tasks.cancel_scope.cancel()
+        steps = [size for size in dict.fromkeys(sizes) if 0 < size < 400]
+        assert len(steps) >= 3
+        assert max(a - b for a, b in pairwise([400, *steps])) <= 3 * 64
