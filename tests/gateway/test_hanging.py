@@ -160,3 +160,45 @@ for line in sys.stdin:
 def actor_named(name: str) -> Any:
     """Return an agent of another name that hangs over nothing."""
     return replace(actor(), name=name)
+
+
+LONG = """
+import json, sys
+LIMIT = 64 << 20
+def update(size):
+    text = lambda words: json.dumps({{"jsonrpc": "2.0", "method": "session/update", "params": {{
+        "sessionId": "a", "update": {{"sessionUpdate": "agent_message_chunk",
+        "content": {{"type": "text", "text": words}}}}}}}})
+    line = text("x" * (size - len(text(""))))
+    assert len(line) == size
+    sys.stdout.write(line + chr(10))
+for line in sys.stdin:
+    frame = json.loads(line)
+    if frame["method"] == "session/prompt":
+        for size in {sizes}:
+            update(size)
+    result = {{"protocolVersion": 1, "sessionId": "a", "stopReason": "end_turn"}}
+    print(json.dumps({{"jsonrpc": "2.0", "id": frame["id"], "result": result}}), flush=True)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+async def test_lines_of_64_mib(tmp_path: Path) -> None:
+    """R148: a line of 64 MiB is recorded whole, one byte more is skipped and said to be, with its
+    size, and what comes behind it is heard."""
+    limit = 64 << 20
+    agent = scripted("long", LONG.format(sizes=[limit, limit + 1, 200]))
+    async with staged(tmp_path, agent) as stage, stage.client(blobs=True) as client:
+        where = {"session_id": (await client.ask("session.create", {"cwd": "."}))["session_id"]}
+        receipt = await client.ask("prompt.submit", {**where, "text": "go"})
+        events = await client.events(until=ended(receipt["seq"]))
+        assert await client.ask("gateway.ping") is not None
+
+    said = [event["payload"] for event in events if event["type"] == "acp.session_update"]
+    noise = [event["payload"] for event in events if event["type"] == "agent.noise"]
+    first, last = [one["update"]["content"]["text"] for one in said]
+    assert limit - 200 < first["size"] < limit
+    assert 0 < len(last) < 200
+    assert [one["size"] for one in noise] == [limit + 1]
+    assert [event["type"] for event in events][-1] == "prompt.finished"
