@@ -3,8 +3,8 @@
     python actor.py ABILITIES
 
 ABILITIES is the JSON of its `agentCapabilities`; `hangs` among them names methods that it never
-answers, `refuses` those that it answers with an error, `early` lets it ask for a file before it
-answers `session/new`.
+answers, `refuses` those that it answers with an error (as it does whatever is about a folder called
+`forbidden`), `early` lets it ask for a file before it answers `session/new`.
 
     say WORDS             says them
     ask                   asks for a permission, and says what it was answered
@@ -75,8 +75,8 @@ def perform(prompt: Any, session: str, text: str) -> None:
         params = {"sessionId": session, "toolCall": tool, "options": options}
         ask("session/request_permission", params, tell)
     elif word == "call":
-        method, _, params = rest.partition(" ")
-        ask(method, {"sessionId": session, **json.loads(params)}, tell)
+        method, _, given = rest.partition(" ")
+        ask(method, {"sessionId": session, **json.loads(given)}, tell)
     elif word == "wait":
         waiting[session] = prompt
     elif word == "hang":

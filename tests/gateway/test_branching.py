@@ -13,7 +13,7 @@ from tests.gateway.stage import RawClient, Stage, actor, ended, said, staged
 
 pytestmark = pytest.mark.anyio
 
-FORKS = {"sessionCapabilities": {"fork": {}, "resume": {}}}
+FORKS: dict[str, Any] = {"sessionCapabilities": {"fork": {}, "resume": {}}}
 NOTICE = "The agent was started anew and does not remember this session."
 
 

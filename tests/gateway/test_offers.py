@@ -22,7 +22,7 @@ async def calls(
     """Let an agent call its client; return what it was answered, and the log."""
     project = folder / "project"
     project.mkdir(exist_ok=True)
-    answers = []
+    answers: list[Any] = []
     async with staged(folder / "log", actor(**offers)) as stage, stage.client() as client:
         created = await client.ask("session.create", {"cwd": str(project)})
         where = {"session_id": created["session_id"]}

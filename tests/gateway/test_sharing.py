@@ -16,7 +16,7 @@ from tests.gateway.stage import RawClient, Stage, actor, ended, said, staged
 
 pytestmark = pytest.mark.anyio
 
-CLOSES = {"sessionCapabilities": {"close": {}}}
+CLOSES: dict[str, Any] = {"sessionCapabilities": {"close": {}}}
 
 
 async def create(client: RawClient, folder: Path) -> dict[str, str]:
