@@ -35,6 +35,9 @@ from eventlog.lease import Lease
 _SAFE: Final = 0.8
 """The part of a lease's duration in which its owner relies on it; the rest is for the clocks."""
 
+_AGAIN: Final = 0.1
+"""Seconds until what failed is tried again."""
+
 _OFTEN: Final = 4
 """Renewals in a lease's duration."""
 
@@ -226,10 +229,14 @@ class ClusterLeases:
                 pause = self.duration / _OFTEN
 
     async def _renew(self) -> None:
-        try:
-            await self._beat()
-        except (Silent, Refused) as error:
-            raise self._link.unavailable(f"no lease can be had: {error}") from None
+        end = clock() + self._link.address.deadline
+        while True:
+            try:
+                return await self._beat()
+            except (Silent, Refused) as error:  # a bucket that is new has no leader yet
+                if clock() > end:
+                    raise self._link.unavailable(f"no lease can be had: {error}") from None
+            await anyio.sleep(_AGAIN)
 
     async def _beat(self) -> None:
         begun = clock()
