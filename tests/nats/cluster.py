@@ -1,6 +1,7 @@
 """One or three NATS servers on loopback, for tests: kill, pause, restart, cut them off.
 
-Above this module: the tests and benchmarks of the log on JetStream. Below it: `links`, processes.
+Above this module: the tests and benchmarks of the log on JetStream. Below it: `links`, processes,
+`configuration`.
 
 A server is a process of its own with its own folder; a restart finds the same files and ports.
 Servers reach each other through links that can be cut, one for each direction of each pair. All
@@ -22,6 +23,7 @@ import anyio
 from anyio.abc import Process
 
 from eventlog import codec
+from tests.nats.configuration import configuration
 from tests.nats.links import Link, free_port, link
 
 READY: Final = 30.0
@@ -29,28 +31,6 @@ READY: Final = 30.0
 
 ASKED_EVERY: Final = 0.05
 """Seconds between two looks at a server's own monitoring port: it has no way to tell us."""
-
-CONFIGURATION: Final = """\
-server_name: {name}
-listen: "127.0.0.1:{client}"
-http: "127.0.0.1:{monitor}"
-jetstream {{
-  store_dir: "{store}"
-  sync_interval: {sync}
-}}
-"""
-
-CLUSTER: Final = """\
-cluster {{
-  name: log
-  listen: "127.0.0.1:{route}"
-  routes: [{routes}]
-  no_advertise: true
-  # Only for these tests: one connection a pair, and no way around the links that they cut.
-  pool_size: -1
-  cluster_advertise: "127.0.0.1:9"
-}}
-"""
 
 
 class Died(AssertionError):
@@ -255,20 +235,21 @@ def program() -> str:
 
 @asynccontextmanager
 async def servers(
-    folder: Path, *, nodes: int = 1, sync: str = "always", more: str = ""
+    folder: Path, *, nodes: int = 1, sync: str = "always", more: str = "", links: bool = True
 ) -> AsyncGenerator[Cluster, None]:
     """Run servers with files in *folder* until the block is left; they are ready when it begins.
 
-    *more* is added to each configuration.
+    *more* is added to each configuration. Without *links* they reach each other directly, and
+    cannot be cut off: to measure.
     """
-    async with prepared(folder, nodes=nodes, sync=sync, more=more) as cluster:
+    async with prepared(folder, nodes=nodes, sync=sync, more=more, links=links) as cluster:
         await cluster.start()
         yield cluster
 
 
 @asynccontextmanager
 async def prepared(
-    folder: Path, *, nodes: int = 1, sync: str = "always", more: str = ""
+    folder: Path, *, nodes: int = 1, sync: str = "always", more: str = "", links: bool = True
 ) -> AsyncGenerator[Cluster, None]:
     """Configure servers, and end those that run when the block is left; nobody is started."""
     cluster = Cluster(
@@ -280,11 +261,13 @@ async def prepared(
     async with AsyncExitStack() as ends:
         for me, node in enumerate(cluster.nodes):
             for other, target in enumerate(cluster.nodes):
-                if other != me:
+                if other != me and links:
                     passage = await ends.enter_async_context(link(target.route))
                     cluster.links[me, other] = passage
             node.folder.mkdir(parents=True)
-            (node.folder / "nats.conf").write_text(_configuration(cluster, me, sync) + more)
+            routes = _routes(cluster, me) if nodes > 1 else []
+            text = configuration(node, sync=sync, routes=routes, tied=links)
+            (node.folder / "nats.conf").write_text(text + more)
         try:
             yield cluster
         finally:
@@ -292,16 +275,9 @@ async def prepared(
                 await node.kill()
 
 
-def _configuration(cluster: Cluster, me: int, sync: str) -> str:
-    node = cluster.nodes[me]
-    text = CONFIGURATION.format(
-        name=node.name, client=node.client, monitor=node.monitor, store=node.store, sync=sync
-    )
-    if len(cluster.nodes) == 1:
-        return text
-    routes = ", ".join(
-        f'"nats://127.0.0.1:{passage.port}"'
-        for (caller, _), passage in cluster.links.items()
-        if caller == me
-    )
-    return text + CLUSTER.format(route=node.route, routes=routes)
+def _routes(cluster: Cluster, me: int) -> list[int]:
+    """Return the ports at which a server reaches the others."""
+    others = [other for other in range(len(cluster.nodes)) if other != me]
+    if cluster.links:
+        return [cluster.links[me, other].port for other in others]
+    return [cluster.nodes[other].route for other in others]
