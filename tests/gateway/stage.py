@@ -212,6 +212,14 @@ class Stage:
         """Return every event of a session, read from the log."""
         return [parse(line) for line in await self.lines(session_id)]
 
+    async def recorded(self, session_id: str, what: str) -> None:
+        """Wait until a line of the session holds *what*; a client may have attached behind it."""
+        with anyio.fail_after(PATIENCE):
+            while not any(
+                what.encode() in line for line in (lines := await self.lines(session_id))
+            ):
+                await self.gateway.log.wait(SessionId(session_id), after=len(lines))
+
 
 @asynccontextmanager
 async def staged(folder: Path, *agents: AgentSpec) -> AsyncGenerator[Stage, None]:

@@ -173,7 +173,7 @@ async def test_a_correction_of_nothing_is_rejected(tmp_path: Path) -> None:
     """P-24: the text comes back; nothing is recorded that nobody will work on."""
     async with staged(tmp_path, player(CAPTURE)) as stage, stage.client() as client:
         session_id = (await client.ask("session.create", {"cwd": "."}))["session_id"]
-        await client.events(until=lambda params: "available_commands" in str(params))
+        await stage.recorded(session_id, "available_commands")
         before = await stage.lines(session_id)
         where = {"session_id": session_id, "text": "words"}
         for method in ("session.steer", "session.redirect"):
