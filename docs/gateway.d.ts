@@ -647,12 +647,14 @@ export interface SessionTranscript {
   profile?: string | null;
   at?: number | null;
   after?: string | null;
+  offset?: number;
   limit_bytes?: number | null;
 }
 
 /** A page of entries; the first page holds the rest of the transcript too. */
 export interface SessionTranscriptResult {
   transcript: { [key: string]: unknown };
+  piece?: TranscriptPiece | null;
   next: string | null;
   has_more: boolean;
   seq: number;
@@ -710,6 +712,16 @@ export interface Snapshot {
 export interface TodoState {
   todos: { [key: string]: unknown }[];
   revision: number;
+}
+
+/** Some of the JSON of what is longer than a page, for clients with `blobs`. In bytes of UTF-8. */
+export interface TranscriptPiece {
+  entry: string | null;
+  size: number;
+  offset: number;
+  text: string;
+  next: number;
+  has_more: boolean;
 }
 
 /** What a session has used. */

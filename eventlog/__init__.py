@@ -1,18 +1,11 @@
 """A durable, sequenced, append-only log of session events."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
 from eventlog import codec, exits
 from eventlog.address import LogAddress
-from eventlog.blobs import Piece, text_of
-from eventlog.capture import Capture, ImportedSession, Skipped, capture_of, read_capture
-from eventlog.cassette import (
-    CassetteBase,
-    CassetteHeader,
-    Imported,
-    export_cassette,
-    import_cassette,
-    is_cassette,
-    read_cassette,
-)
+from eventlog.blobs import Piece, lean, restored, text_of
 from eventlog.errors import (
     BadCassette,
     EventLogError,
@@ -44,26 +37,11 @@ from eventlog.event import (
 )
 from eventlog.folding import Standing
 from eventlog.forking import fork
-from eventlog.importer import ImportReport, import_file
 from eventlog.lease import Lease, Leases
 from eventlog.location import log_file, log_home, log_location, open_log, open_reader
 from eventlog.memory import MemoryStore
 from eventlog.naming import sessions_named
 from eventlog.printing import printable
-from eventlog.recorders import (
-    AcpRecorder,
-    Direction,
-    Entry,
-    HermesRecorder,
-    NameSession,
-    Note,
-    Observation,
-    Question,
-    Recorder,
-    Slot,
-    Unrecorded,
-    is_secret,
-)
 from eventlog.sqlite import SqliteReader, SqliteStore
 from eventlog.store import (
     Catalogue,
@@ -81,6 +59,33 @@ from eventlog.store import (
     SessionRow,
 )
 from eventlog.subscription import CaughtUp, subscribe
+
+if TYPE_CHECKING:
+    from eventlog.capture import Capture, ImportedSession, Skipped, capture_of, read_capture
+    from eventlog.cassette import (
+        CassetteBase,
+        CassetteHeader,
+        Imported,
+        export_cassette,
+        import_cassette,
+        is_cassette,
+        read_cassette,
+    )
+    from eventlog.importer import ImportReport, import_file
+    from eventlog.recorders import (
+        AcpRecorder,
+        Direction,
+        Entry,
+        HermesRecorder,
+        NameSession,
+        Note,
+        Observation,
+        Question,
+        Recorder,
+        Slot,
+        Unrecorded,
+        is_secret,
+    )
 
 __all__ = [
     "GATEWAY",
@@ -152,6 +157,7 @@ __all__ = [
     "is_cassette",
     "is_secret",
     "is_session",
+    "lean",
     "line",
     "log_file",
     "log_home",
@@ -163,9 +169,49 @@ __all__ = [
     "printable",
     "read_capture",
     "read_cassette",
+    "restored",
     "seq_of",
     "sessions_named",
     "subscribe",
     "text_of",
     "valid_session_id",
 ]
+
+_LATER: Final = {
+    "capture": {"Capture", "ImportedSession", "Skipped", "capture_of", "read_capture"},
+    "cassette": {
+        "CassetteBase",
+        "CassetteHeader",
+        "Imported",
+        "export_cassette",
+        "import_cassette",
+        "is_cassette",
+        "read_cassette",
+    },
+    "importer": {"ImportReport", "import_file"},
+    "recorders": {
+        "AcpRecorder",
+        "Direction",
+        "Entry",
+        "HermesRecorder",
+        "NameSession",
+        "Note",
+        "Observation",
+        "Question",
+        "Recorder",
+        "Slot",
+        "Unrecorded",
+        "is_secret",
+    },
+}
+"""What only some ask for, by its module: it is imported when they do, for to start is felt."""
+
+
+def __getattr__(name: str) -> Any:
+    """Import the module that *name* comes from."""
+    for module, names in _LATER.items():
+        if name in names:
+            found = getattr(import_module(f"{__name__}.{module}"), name)
+            globals()[name] = found
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

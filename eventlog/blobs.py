@@ -99,6 +99,11 @@ def cut(event: Event) -> tuple[Event, list[Blob]]:
     return small, list(found.values())
 
 
+def lean(value: Any) -> Any:
+    """Return a part of a payload with references for its large strings, as the log stores them."""
+    return _without(codec.escape_blobs(value), LONGEST, {})
+
+
 async def cut_all(events: list[Event]) -> tuple[list[Event], list[tuple[int, Blob]]]:
     """Return *events* as they are stored, and what was taken out, each with its event's index.
 

@@ -11,19 +11,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
 
 import anyio
-from anyio.abc import TaskGroup
 
-from eventlog import START, Envelope, SessionId
+from eventlog import START, SessionId
 from gateway.background import background
 from gateway.backoff import Backoff
 from gateway.errors import CannotConnect, Closing, Code, PeerGone, RpcError
-from gateway.follower import Follower, Seen, Verdict
+from gateway.fetching import refers, whole
+from gateway.followed import Followed
+from gateway.follower import Follower, Seen
 from gateway.jsonrpc import Notification, Request
 from gateway.peer import Call, Peer
 from gateway.transports import Transport, goodbye
@@ -60,10 +61,9 @@ class Client:
         self._ways = ways
         self._answerer = answerer
         self._backoff = backoff
-        self._followers: dict[SessionId, Follower] = {}
+        self._followed = Followed()
         self._asked: dict[str, anyio.CancelScope] = {}
         self._peer: Peer | None = None
-        self._tasks: TaskGroup
         self._connected = anyio.Event()
         self.lines = 0
         """How many lines there have been."""
@@ -122,9 +122,8 @@ class Client:
         Returns its follower, subscribed if there is a line; otherwise the next line subscribes it.
         """
         id_ = SessionId(session_id)
-        follower = self._followers[id_] = Follower(id_, after=after, epoch=epoch, seen=seen)
-        if self._peer:
-            await self._subscribe_again(self._peer, follower)
+        follower = Follower(id_, after=after, epoch=epoch, seen=seen)
+        await self._followed.add(follower)
         return follower
 
     async def drop(self) -> None:
@@ -162,19 +161,18 @@ class Client:
             tasks.cancel_scope.cancel()
 
         async with anyio.create_task_group() as tasks:
-            self._tasks = tasks
             tasks.start_soon(listen)
             try:
                 await self._introduce(peer)
                 useful = True
                 self._peer = peer
                 self._connected.set()
-                for follower in tuple(self._followers.values()):
-                    await self._subscribe(peer, follower)
+                await self._followed.begin(peer, tasks)
                 await self._keep_alive(peer)
             except PeerGone as error:
                 log.info("%s", error)
         self._peer = None
+        self._followed.end()
         self.degraded = None
         self._connected = anyio.Event()
         return useful
@@ -186,7 +184,7 @@ class Client:
 
     async def _introduce(self, peer: Peer) -> None:
         self.lines += 1
-        can = {"server_requests": self._answerer is not None, "acp_updates": True}
+        can = {"server_requests": self._answerer is not None, "acp_updates": True, "blobs": True}
         try:
             await peer.request("client.capabilities", can)
         except RpcError as error:  # an older gateway: it serves what it knows
@@ -200,84 +198,43 @@ class Client:
             except TimeoutError:
                 await peer.hang_up()
 
-    async def _subscribe(self, peer: Peer, follower: Follower) -> None:
-        """Ask for everything after the follower's cursor, from a snapshot if it must be."""
-        params: dict[str, Any] = {"session_id": follower.session_id, "last_seen": follower.seq}
-        if follower.epoch:
-            params["replay_epoch"] = follower.epoch
-        follower.subscribing, follower.caught_up = True, False
-        try:
-            answer = await peer.request("session.events.subscribe", params)
-        except RpcError as error:
-            log.warning("%s cannot be followed: %s", follower.session_id, error)
-            return
-        finally:
-            follower.subscribing = False
-        if answer["snapshot_required"]:
-            await self._start_over(peer, follower, answer["epoch"])
-        else:
-            follower.epoch = answer["epoch"]
-
-    async def _subscribe_again(self, peer: Peer, follower: Follower) -> None:
-        with suppress(PeerGone):  # the next line subscribes every follower anyway
-            await self._subscribe(peer, follower)
-
-    async def _start_over(self, peer: Peer, follower: Follower, epoch: str) -> None:
-        page = await peer.request("session.transcript", {"session_id": follower.session_id})
-        whole, seq = page["transcript"], page["seq"]
-        while page["has_more"]:
-            params = {"session_id": follower.session_id, "at": seq, "after": page["next"]}
-            page = await peer.request("session.transcript", params)
-            whole["entries"] += page["transcript"]["entries"]
-        follower.replace(whole, epoch)
-        await self._subscribe(peer, follower)
-
     async def _hear(self, call: Call) -> Any:
         match call:
             case Notification("event", dict(params)):
-                await self._hear_event(params)
+                self._hear_event(params)
             case Notification("session.caught_up", {"session_id": str(id_), "seq": int(seq)}):
-                if follower := self._followers.get(SessionId(id_)):
-                    follower.reached(seq)
+                self._followed.reached(id_, seq)
             case Notification("log.degraded" | "log.recovered", dict(told)):
                 self.degraded = told.get("reason")
             case Notification("session.events.reset", {"session_id": str(id_)}):
-                self._again(id_)
+                self._followed.again(id_)
             case Request(str(id_), method, dict(params)) if self._answerer:
-                return await self._answer(Asked(id_, method, params, params.get("session_id", "")))
+                return await self._answer(id_, method, params)
             case Request(_, method):
                 raise RpcError(Code.METHOD_NOT_FOUND, f"this client cannot show {method}")
         return None
 
-    async def _hear_event(self, params: dict[str, Any]) -> None:
+    def _hear_event(self, params: dict[str, Any]) -> None:
         match params:
             case {"type": "request.answered" | "request.cancel", "payload": {"id": str(id_)}}:
                 if scope := self._asked.get(id_):
                     scope.cancel()
             case _:
                 pass
-        follower = self._followers.get(params.get("session_id", ""))
-        if follower and "seq" in params:
-            envelope: Envelope = params  # type: ignore[assignment] # the wire's event is one
-            if follower.hear(envelope) is Verdict.GAP and not follower.subscribing:
-                self._again(follower.session_id)
+        self._followed.hear(params)
 
-    def _again(self, session_id: str) -> None:
-        """Subscribe anew; not waited for here, where the answer would be heard."""
-        follower = self._followers.get(SessionId(session_id))
-        if follower and self._peer:
-            follower.subscribing = True
-            self._tasks.start_soon(self._subscribe_again, self._peer, follower)
-
-    async def _answer(self, asked: Asked) -> Any:
+    async def _answer(self, id_: str, method: str, params: dict[str, Any]) -> Any:
         assert self._answerer  # noqa: S101 - checked by the caller
+        session_id = SessionId(params.get("session_id", ""))
         with anyio.CancelScope() as scope:
-            self._asked[asked.id] = scope
+            self._asked[id_] = scope
             try:
-                return await self._answerer(asked)
+                if refers(params):
+                    params = await whole(self.request, session_id, params)
+                return await self._answerer(Asked(id_, method, params, session_id))
             finally:
-                if self._asked.get(asked.id) is scope:
-                    del self._asked[asked.id]
+                if self._asked.get(id_) is scope:
+                    del self._asked[id_]
         raise RpcError(Code.NOT_SHOWN, "settled elsewhere")
 
 

@@ -14,7 +14,16 @@ from typing import Any
 import anyio
 from anyio.abc import TaskGroup
 
-from eventlog import EventLogError, Fenced, HistoryTruncated, Log, LogUnavailable, Seq, SessionId
+from eventlog import (
+    EventLogError,
+    Fenced,
+    HistoryTruncated,
+    Log,
+    LogUnavailable,
+    Seq,
+    SessionId,
+    lean,
+)
 from gateway.answers import approve, foreign_answer, settle
 from gateway.attachment import Attachment
 from gateway.errors import PeerGone
@@ -126,7 +135,7 @@ class Connection:
             return None  # it is being asked that already (R088)
         params = request.frame_params(session_id)
         if self.can.acp_updates:
-            return request.method, params
+            return request.method, lean(params) if self.can.blobs else params
         return shown(request.id, request.method, params)
 
     def open_requests(self, state: SessionState, session_id: SessionId) -> list[dict[str, Any]]:

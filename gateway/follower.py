@@ -9,14 +9,18 @@ has been applied, not when it has arrived.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from enum import Enum
-from typing import Any
+from typing import Any, Final
 
 import anyio
 
 from eventlog import START, Envelope, Seq, SessionId
 from replay import Fold, Transcript, load
+
+ROOM: Final = 8 << 20
+"""Bytes of events that may wait for a large string."""
 
 Seen = Callable[[Envelope, bool], None]
 """Hears every event once, in order; the second argument is whether it is live (R008, R020)."""
@@ -28,6 +32,40 @@ class Verdict(Enum):
     APPLIED = "applied"
     DUPLICATE = "duplicate"
     GAP = "gap"
+
+
+class Parked:
+    """Events and borders in their order; what is beyond *room* bytes is let go, to come again."""
+
+    def __init__(self, room: int = ROOM) -> None:
+        self.overflowed = False
+        self._room = room
+        self._items: deque[tuple[Envelope | int, int]] = deque()
+        self._size = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._items)
+
+    def put(self, item: Envelope | int, size: int = 0) -> None:
+        """Let an event of *size* bytes, or the border that is told of with a number, wait."""
+        self.overflowed = self.overflowed or (bool(self._items) and self._size + size > self._room)
+        if not self.overflowed:
+            self._items.append((item, size))
+            self._size += size
+
+    def first(self) -> Envelope | int:
+        """Return what has waited longest."""
+        return self._items[0][0]
+
+    def drop_first(self) -> None:
+        """Let it go."""
+        _, size = self._items.popleft()
+        self._size -= size
+
+    def clear(self) -> None:
+        """Let everything go: it will come again."""
+        self._items.clear()
+        self._size, self.overflowed = 0, False
 
 
 class Follower:
@@ -50,6 +88,8 @@ class Follower:
         """A subscribe is on its way: what does not fit yet will come again."""
         self.resets = 0
         """How often the client had to start from a snapshot."""
+        self.parked = Parked()
+        """What came and waits for a large string that stands before it."""
         self._seen = seen
         self._fold = Fold(Transcript(session=session_id))
         self._changed = anyio.Event()

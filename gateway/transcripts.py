@@ -1,6 +1,6 @@
-"""Transcripts for clients that have to start over: the log folded here, served in pages.
+"""Transcripts for clients that have to start over: the log folded here.
 
-Above this module: `session.transcript`. Below it: `replay`, the log.
+Above this module: methods, `transcript_pages`. Below it: `replay`, the log.
 
 At ends of turns the state of a session's fold is kept in the log, so that opening a session
 does not depend on its length (S-14).
@@ -9,12 +9,12 @@ does not depend on its length (S-14).
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any, Final
+from typing import Final
 
 import anyio
 import anyio.to_thread
 
-from eventlog import Log, SessionId, codec
+from eventlog import Log, SessionId
 from replay import (
     FOLD_VERSION,
     KIND,
@@ -22,7 +22,6 @@ from replay import (
     Transcript,
     checkpoint_of,
     digest,
-    dump,
     opening,
 )
 
@@ -43,6 +42,7 @@ class Transcripts:
         self._source = source
         self._folds: OrderedDict[SessionId, Fold] = OrderedDict()
         self._folding: dict[SessionId, anyio.Lock] = {}
+        self._digests: OrderedDict[tuple[str, int], str] = OrderedDict()
 
     async def at(self, session_id: SessionId, seq: int | None = None) -> Transcript:
         """Return the transcript at *seq*, or at the head. One session is folded once at a time."""
@@ -53,6 +53,15 @@ class Transcripts:
         finally:
             if not lock.statistics().tasks_waiting and not lock.locked():
                 self._folding.pop(session_id, None)
+
+    async def digest(self, transcript: Transcript) -> str:
+        """Return a transcript's digest (P-26). It is remembered: every page has it."""
+        key = (transcript.session, transcript.seq)
+        if key not in self._digests:
+            self._digests[key] = await anyio.to_thread.run_sync(digest, transcript)
+            while len(self._digests) > FOLDS_KEPT:
+                self._digests.popitem(last=False)
+        return self._digests[key]
 
     def forget(self, session_id: SessionId) -> None:
         """Drop what is kept of a session."""
@@ -94,35 +103,3 @@ class Transcripts:
         self._folds.move_to_end(session_id)
         while len(self._folds) > FOLDS_KEPT:
             self._folds.popitem(last=False)
-
-
-async def transcript_page(
-    transcript: Transcript, *, after: str | None, limit_bytes: int
-) -> dict[str, Any]:
-    """Return one page of a transcript: `{transcript, next, has_more, seq, digest, fold_version}`.
-
-    The first page holds everything and the first entries; further ones, asked for with the id
-    of the last entry as *after*, hold only entries. *limit_bytes* bounds the entries' JSON text.
-    """
-    whole = await anyio.to_thread.run_sync(dump, transcript)
-    entries = whole["entries"]
-    begin = 0
-    if after is not None:
-        known = {entry["id"]: place for place, entry in enumerate(entries, 1)}
-        begin = known.get(after, len(entries))
-    taken: list[dict[str, Any]] = []
-    size = 0
-    for entry in entries[begin:]:
-        size += len(codec.dumps(entry))
-        if taken and size > limit_bytes:
-            break
-        taken.append(entry)
-    more = begin + len(taken) < len(entries)
-    return {
-        "transcript": {**whole, "entries": taken} if after is None else {"entries": taken},
-        "next": taken[-1]["id"] if taken else after,
-        "has_more": more,
-        "seq": transcript.seq,
-        "digest": await anyio.to_thread.run_sync(digest, transcript),
-        "fold_version": FOLD_VERSION,
-    }

@@ -113,6 +113,9 @@ _KNOWN: Final = frozenset({Code.SESSION_NOT_FOUND, Code.LOG_UNAVAILABLE})
 
 _LIVE: Final = _KNOWN | {Code.NOT_LIVE}
 
+_PEOPLES: Final = frozenset({Code.BAD_ARGUMENT, Code.NOT_ALLOWED})
+"""What a method that changes a conversation may answer: `@gateway` is none (P-12)."""
+
 COMMON_ERRORS: Final = frozenset(
     {
         Code.INVALID_PARAMS,
@@ -158,7 +161,7 @@ CONTRACTS: Final = _named(
         frozenset({Code.LOG_UNAVAILABLE}),
     ),
     Contract("session.blob", SessionBlob, SessionBlobResult, _KNOWN | {Code.BAD_ARGUMENT}),
-    Contract("session.branch", SessionBranch, SessionBranchResult, _LIVE | {Code.BAD_ARGUMENT}),
+    Contract("session.branch", SessionBranch, SessionBranchResult, _LIVE | _PEOPLES),
     Contract("session.close", SessionClose, SessionCloseResult, _LIVE),
     Contract(
         "session.create",
@@ -199,7 +202,7 @@ CONTRACTS: Final = _named(
     Contract("session.resume", SessionResume, Snapshot, _LIVE | {Code.BAD_ARGUMENT}),
     Contract("session.status", SessionStatus, SessionStatusResult, _KNOWN),
     Contract("session.steer", SessionSteer, SessionCorrectionResult, _LIVE),
-    Contract("session.title", SessionTitle, SessionTitleResult, _LIVE | {Code.BAD_ARGUMENT}),
+    Contract("session.title", SessionTitle, SessionTitleResult, _LIVE | _PEOPLES),
     Contract("session.transcript", SessionTranscript, SessionTranscriptResult, _KNOWN),
     Contract("session.usage", SessionUsage, SessionUsageResult, _KNOWN),
 )

@@ -83,13 +83,29 @@ class SessionTranscript(OfSession):
 
     at: Cursor | None = None
     after: str | None = None
+    """The `next` of the page before."""
+    offset: Cursor = 0
+    """The `next` of the piece before, if it has more."""
     limit_bytes: Amount | None = None
+
+
+class TranscriptPiece(Result):
+    """Some of the JSON of what is longer than a page, for clients with `blobs`. In bytes of UTF-8."""
+
+    entry: str | None
+    """The entry's id; null: all that is no entry, `transcript` without its entries."""
+    size: Cursor
+    offset: Cursor
+    text: str
+    next: Cursor
+    has_more: bool
 
 
 class SessionTranscriptResult(Result):
     """A page of entries; the first page holds the rest of the transcript too."""
 
     transcript: dict[str, Any]
+    piece: TranscriptPiece | None = None
     next: str | None
     has_more: bool
     seq: Cursor

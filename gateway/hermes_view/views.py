@@ -29,7 +29,8 @@ class Views:
         if opened.get("protocol") == "hermes":
             return View(session_id, seq, opened)  # it translates nothing, so it remembers nothing
         known = self._kept.get(session_id)
-        view = known.copy() if known and known.seq <= seq else View(session_id)
+        # One that has seen one line more tells that line again: a page may have ended before it.
+        view = known.copy() if known and known.seq <= seq + 1 else View(session_id)
         while view.seq < seq:
             page = await self._source.read(
                 session_id, after=view.seq, limit=min(512, seq - view.seq), limit_bytes=1 << 20

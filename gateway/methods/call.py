@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio.to_thread
 
-from eventlog import InvalidSessionId, Log, SessionId, valid_session_id
+from eventlog import GATEWAY, InvalidSessionId, Log, SessionId, valid_session_id
 from gateway.connection import Connection
 from gateway.errors import Code, RpcError
 from gateway.hermes_view import Views, method_of, rows_of, shown
@@ -60,6 +60,19 @@ class Call:
 
         """
         return await self.sessions.find(well_formed(name))
+
+    async def conversation(self, name: str) -> SessionId:
+        """Return the session that a client means, if it is one that people change.
+
+        Raises:
+            RpcError: as `session`; 4100, it is what belongs to no session (P-12).
+
+        """
+        found = await self.session(name)
+        if found == GATEWAY:
+            told = {"session_id": name}
+            raise RpcError(Code.NOT_ALLOWED, f"{GATEWAY} holds what belongs to no session", told)
+        return found
 
     async def durable(self, name: str) -> SessionId:
         """Return the session with this durable id; its events carry no other (P-22).

@@ -5,9 +5,13 @@ Above this module: the table of methods. Below it: the log; bytes are spliced, n
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
-from eventlog import Page, SessionId
+import anyio.to_thread
+
+from eventlog import Page, SessionId, seq_of
 from gateway.contracts import (
     SessionEventsSince,
     SessionEventsSubscribe,
@@ -19,8 +23,12 @@ from gateway.hermes_view import View
 from gateway.jsonrpc import Raw
 from gateway.methods.call import Call
 from gateway.peer import Answer
-from gateway.transcripts import transcript_page
+from gateway.transcript_pages import check_offset, page_of
 from gateway.wire import event_array, fitting
+from replay import FOLD_VERSION
+
+_NAME: Final = 148
+"""Bytes of a session's id and what stands around it in an event, at most."""
 
 WHOLE: Final = 4 << 20
 """Bytes of events that an answer without paging may hold: what Hermes's ring does (P-15)."""
@@ -52,7 +60,8 @@ async def since(call: Call, params: SessionEventsSince) -> Raw:
     if lost or (not paged and page.next < page.head):
         page = _nothing(page, after)
         lost = True
-    body = _shown(call, session_id, view, page.body)
+    page = _shown(call, session_id, view, page, PAGE if paged else None)
+    body = page.body
     can = call.client.can
     events = event_array(session_id, body, blobs=can.blobs, compact=can.compact)
     state = await call.sessions.state(session_id)
@@ -67,13 +76,23 @@ async def since(call: Call, params: SessionEventsSince) -> Raw:
     )
 
 
-def _shown(call: Call, session_id: SessionId, view: View | None, body: bytes) -> bytes:
-    """Return the body of a page as this client sees it."""
-    if view is None or not body:
-        return body
-    told = view.see(body.split(b"\n"))
+def _shown(
+    call: Call, session_id: SessionId, view: View | None, page: Page, room: int | None
+) -> Page:
+    """Return a page as this client sees it, cut where *room* bytes are full: words grow in it."""
+    if view is None or not page.body:
+        return page
+    told, size = list[bytes](), 0
+    seen = page.next
+    for text in page.lines:
+        shown = view.told(text)
+        size += len(shown) + _NAME if shown else 0
+        if shown and told and room is not None and size > room:
+            seen = type(seen)(seq_of(text) - 1)
+            break
+        told += [shown] if shown else []
     call.gateway.views.keep(session_id, view)  # the next page begins where this one ends
-    return b"\n".join(told)
+    return replace(page, body=b"\n".join(told), next=seen)
 
 
 async def subscribe(call: Call, params: SessionEventsSubscribe) -> Answer:
@@ -108,8 +127,22 @@ async def transcript(call: Call, params: SessionTranscript) -> Any:
             {"path": "at", **kept},
         )
     folded = await call.gateway.transcripts.at(session_id, params.at)
-    limit = min(params.limit_bytes or PAGE, PAGE)
-    return await transcript_page(folded, after=params.after, limit_bytes=limit)
+    pieces = call.client.can.blobs
+    check_offset(params.offset, pieces=pieces)
+    make = partial(
+        page_of,
+        folded,
+        after=params.after,
+        offset=params.offset,
+        limit=min(params.limit_bytes or PAGE, PAGE),
+        pieces=pieces,
+    )
+    return {
+        **await anyio.to_thread.run_sync(make),
+        "seq": folded.seq,
+        "digest": await call.gateway.transcripts.digest(folded),
+        "fold_version": FOLD_VERSION,
+    }
 
 
 def _nothing(page: Page, after: int) -> Page:

@@ -49,7 +49,7 @@ async def most_recent(call: Call, _: SessionMostRecent) -> Any:
 
 async def title(call: Call, params: SessionTitle) -> Any:
     """Return the title of a session, after changing it if one is given."""
-    session_id = await call.session(params.session_id)
+    session_id = await call.conversation(params.session_id)
     if params.title is None:
         row = await call.log.session(session_id)
         return {"title": (row and row.title) or "", "session_key": session_id}

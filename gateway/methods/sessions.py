@@ -66,7 +66,7 @@ async def close(call: Call, params: SessionClose) -> Any:
 
 async def branch(call: Call, params: SessionBranch) -> Any:
     """Make a new session of the past of another; its agent, if it is ours, starts anew."""
-    parent = await call.session(params.session_id)
+    parent = await call.conversation(params.session_id)
     head = (await call.sessions.state(parent)).seq
     whole = await call.gateway.transcripts.at(parent, head)
     at = head if params.at_seq is None else params.at_seq

@@ -113,7 +113,7 @@ class Front:
             head = (await self.gateway.log.read(GATEWAY, limit=0)).head
             await client.peer.notify("event", {"type": "gateway.ready", "payload": ready})
             self._clients.add(client)
-            tasks.start_soon(self._tell, client.peer, head)
+            tasks.start_soon(self._tell, client, head)
             tasks.start_soon(client.watch)
             try:
                 await client.peer.run()
@@ -142,14 +142,18 @@ class Front:
             "features": list(FEATURES),
         }
 
-    async def _tell(self, peer: Peer, after: int) -> None:
-        """Tell a client what belongs to no session, as the gateway does: without numbers (P-12)."""
+    async def _tell(self, client: Window, after: int) -> None:
+        """Tell a client what belongs to no session, as the gateway does: without numbers (P-12).
+
+        One that follows `@gateway` is told there.
+        """
         while True:
             try:
                 async for item in subscribe(self.gateway.log, GATEWAY, after=after):
                     if isinstance(item, Page):
                         for envelope in item.envelopes():
-                            await _tell(peer, envelope)
+                            if not client.follows(GATEWAY):
+                                await _tell(client.peer, envelope)
             except HistoryTruncated as error:
                 after = error.floor
             except PeerGone:

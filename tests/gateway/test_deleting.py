@@ -82,18 +82,24 @@ async def test_a_reader_that_pruning_overtakes_is_told() -> None:
 
 
 async def test_what_belongs_to_no_session_is_read_but_not_deleted() -> None:
-    """P-12: only who asks for `@gateway` sees its numbers, and nobody removes it."""
+    """P-12: only who asks for `@gateway` sees its numbers, and nobody removes or changes it."""
     async with bare(OPENED) as stage, stage.near() as client:
         await stage.gateway.log.append(GATEWAY, [Event.of("notice", {"message": "x"})])
         rows = (await client.ask("session.list"))["sessions"]
         await client.ask("session.events.subscribe", {"session_id": GATEWAY})
         (heard,) = await client.events(until=lambda event: event["session_id"] == GATEWAY)
-        with pytest.raises(RpcError) as refused:
-            await client.ask("session.delete", {"session_id": GATEWAY})
+        for method, more in (
+            ("session.delete", {}),
+            ("session.branch", {}),
+            ("session.title", {"title": "mine"}),
+        ):
+            with pytest.raises(RpcError) as refused:
+                await client.ask(method, {"session_id": GATEWAY, **more})
+            assert refused.value.code == 4100
+        head = (await client.ask("session.events.since", {"session_id": GATEWAY}))["latest_seq"]
 
-    assert heard["seq"] == 1
+    assert (heard["seq"], head) == (1, 1)
     assert [row["id"] for row in rows] == ["s-1"]
-    assert refused.value.code == 4100
 
 
 async def test_numbers_are_never_used_again() -> None:

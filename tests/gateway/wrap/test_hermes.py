@@ -134,6 +134,31 @@ async def test_events_of_no_session_are_told_as_the_gateway_tells_them(tmp_path:
         assert recorded["payload"] == {"n": 1}
 
 
+async def test_a_subscriber_of_what_belongs_to_no_session_sees_its_numbers(tmp_path: Path) -> None:
+    """P-12: each event comes to it once, from the log, with its number; to others without."""
+    changes = [
+        {
+            "method": "event",
+            "params": {"type": "sessions.changed", "session_id": "", "payload": {"n": n}},
+        }
+        for n in range(3)
+    ]
+    ask, answer = ("in", {"id": "r9", "method": "go.on"}), {"id": "r9", "result": {}}
+    player = gateway(*opening(), ask, *changes, answer)
+    async with house(tmp_path, player) as home, home.window() as one, home.window() as other:
+        await create(one)
+        await one.ask("session.events.subscribe", session_id=GATEWAY)
+        await one.ask("go.on")
+        while sum(b"sessions.changed" in codec.dumps(frame) for frame in one.frames) < 3:
+            await one.next()
+        for n in range(3):
+            assert (await other.event("sessions.changed"))["payload"] == {"n": n}
+        recorded = [e for e in await home.recorded(GATEWAY) if e["type"] == "sessions.changed"]
+    told = [frame["params"] for frame in one.frames if b"sessions.changed" in codec.dumps(frame)]
+    assert [event["seq"] for event in told] == [event["seq"] for event in recorded]
+    assert all(event["session_id"] == GATEWAY for event in told)
+
+
 async def test_what_we_do_not_know_is_the_gateways_to_judge(tmp_path: Path) -> None:
     """Unknown methods and keys are passed on as they are, and so are answers and refusals; only
     the session's id is translated, and none inside a payload (P-2, P-22)."""
