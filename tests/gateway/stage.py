@@ -214,11 +214,11 @@ class Stage:
 
     async def recorded(self, session_id: str, what: str) -> None:
         """Wait until a line of the session holds *what*; a client may have attached behind it."""
+        lines: list[bytes] = []
         with anyio.fail_after(PATIENCE):
-            while not any(
-                what.encode() in line for line in (lines := await self.lines(session_id))
-            ):
+            while not any(what.encode() in line for line in lines):
                 await self.gateway.log.wait(SessionId(session_id), after=len(lines))
+                lines = await self.lines(session_id)
 
 
 @asynccontextmanager
