@@ -98,6 +98,9 @@ Redact = Annotated[
         show_default="on for markdown, html and cast",
     ),
 ]
+Sanitize = Annotated[
+    bool, typer.Option("--sanitize", help="Replace all content by marks; keep the structure.")
+]
 Log = Annotated[str | None, typer.Option(help="Folder of the log, or a .db file. Else HERMES_LOG.")]
 Pick = Annotated[
     str | None, typer.Option("--session", metavar="ID", help="One of a file's sessions.")
@@ -127,7 +130,14 @@ All = Annotated[bool, typer.Option("--all", help="Show as lines what is only cou
 Shown = Annotated[ProfileName, typer.Option(help="How much is shown.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="The same as --profile full.")]
 Thoughts = Annotated[ThoughtsShown, typer.Option(help="Whole, a line of each, or none.")]
-Lines = Annotated[str, typer.Option(metavar="N+M", help="Lines of an output: first and last.")]
+Lines = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N+M",
+        help="Lines of an output: first and last.",
+        show_default="8+4 in text, all in markdown and html",
+    ),
+]
 Full = Annotated[bool, typer.Option("--full", help="All lines of every output and diff.")]
 Width = Annotated[str, typer.Option(metavar="N|auto", help="Cells of a line; 0 wraps nothing.")]
 Ascii = Annotated[bool, typer.Option("--ascii", help="Draw our signs in ASCII.")]
@@ -139,6 +149,12 @@ Times = Annotated[TimeShown, typer.Option("--time", help="Of day, since the star
 Gaps = Annotated[
     float | None,
     typer.Option("--gaps", min=0, metavar="SECONDS", help="Show when nothing came for so long."),
+]
+Idle = Annotated[
+    float, typer.Option(min=0, metavar="SECONDS", help="In a cast: the longest silence.")
+]
+Speed = Annotated[
+    float, typer.Option(min=0.01, metavar="X", help="In a cast: so many times as fast.")
 ]
 Pager = Annotated[bool, typer.Option("--pager/--no-pager", help="Page on a terminal.")]
 

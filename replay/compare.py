@@ -105,7 +105,7 @@ def _place(block: _Block | None, blocks: Sequence[_Block], steps: Sequence[Step]
 
 
 def _blocks(transcript: Transcript, options: TextOptions) -> list[_Block]:
-    passages = passages_of(Scene.of(transcript, options))
+    passages = list(passages_of(Scene.of(transcript, options)))
     return [
         _Block(tuple(lines), _key(passage.of), _place_of(passage.of))
         for passage, lines in zip(passages, spaced(passages), strict=True)

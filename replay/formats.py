@@ -10,15 +10,16 @@ looked at where they were recorded, only if asked for. The log's own lines (`jso
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from eventlog import codec
 from replay.dump import dump
 from replay.errors import CannotRedact, WrongName
-from replay.render import TextOptions, render_texts, text_parts
+from replay.plain import plain
+from replay.render import TextOptions, text_parts
 from replay.transcript import Transcript
 
 _UNSEEN: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
@@ -30,27 +31,16 @@ LINES: Final = "jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How sessions are written; *suffixes* are those of files."""
+    """How sessions are written, piece by piece; *suffixes* are those of files."""
 
     name: str
     suffixes: tuple[str, ...]
-    render: Callable[[Sequence[Transcript], TextOptions], str]
+    parts: Callable[[Sequence[Transcript], TextOptions], Iterator[str]]
     shared: bool = False
-    parts: Callable[[Sequence[Transcript], TextOptions], Iterator[str]] | None = None
-    """The same piece by piece, where it need not be in memory as a whole."""
 
     def stream(
         self, transcripts: Sequence[Transcript], options: TextOptions, *, hide: bool | None
-    ) -> tuple[Iterable[bytes], str]:
-        """Return what `write` does, piece by piece."""
-        if self.parts is None or hide:
-            content, told = self.write(transcripts, options, hide=hide)
-            return [content], told
-        return (part.encode("utf-8") for part in self.parts(transcripts, options)), ""
-
-    def write(
-        self, transcripts: Sequence[Transcript], options: TextOptions, *, hide: bool | None
-    ) -> tuple[bytes, str]:
+    ) -> tuple[Iterator[bytes], str]:
         """Return sessions in this format, and in words what was hidden of them, if anything was.
 
         *hide* None leaves it to the format.
@@ -58,7 +48,14 @@ class Format:
         told = ""
         if self.shared if hide is None else hide:
             transcripts, told = _redacted(transcripts)
-        return self.render(transcripts, options).encode("utf-8"), told
+        return (part.encode("utf-8") for part in self.parts(transcripts, options)), told
+
+    def write(
+        self, transcripts: Sequence[Transcript], options: TextOptions, *, hide: bool | None
+    ) -> tuple[bytes, str]:
+        """Return the same as a whole."""
+        content, told = self.stream(transcripts, options, hide=hide)
+        return b"".join(content), told
 
 
 def _redacted(transcripts: Sequence[Transcript]) -> tuple[Sequence[Transcript], str]:
@@ -69,36 +66,53 @@ def _redacted(transcripts: Sequence[Transcript]) -> tuple[Sequence[Transcript], 
     return [transcript for transcript, _ in hidden], str(report) if report else ""
 
 
-def _json(transcripts: Sequence[Transcript], options: TextOptions) -> str:
+def _json(transcripts: Sequence[Transcript], options: TextOptions) -> Iterator[str]:
     del options
-    lines = (codec.dumps(dump(one)).decode() for one in transcripts)
-    return "".join(f"{_UNSEEN.sub(_escaped, line)}\n" for line in lines)
+    for transcript in transcripts:
+        before = "{"
+        for name, value in dump(replace(transcript, entries=())).items():
+            yield f'{before}"{name}":'
+            yield from _entries(transcript) if name == "entries" else [_value(value)]
+            before = ","
+        yield "}\n"
+
+
+def _entries(transcript: Transcript) -> Iterator[str]:
+    before = "["
+    for entry in transcript.entries:
+        yield before + _value(plain(entry))
+        before = ","
+    yield "]" if transcript.entries else "[]"
+
+
+def _value(value: object) -> str:
+    return _UNSEEN.sub(_escaped, codec.dumps(value).decode())
 
 
 def _escaped(hit: re.Match[str]) -> str:
     return f"\\u{ord(hit[0]):04x}"
 
 
-def _markdown(transcripts: Sequence[Transcript], options: TextOptions) -> str:
-    from replay.render.markdown import render_markdown  # noqa: PLC0415 - starting is felt
+def _markdown(transcripts: Sequence[Transcript], options: TextOptions) -> Iterator[str]:
+    from replay.render.markdown import markdown_parts  # noqa: PLC0415 - starting is felt
 
-    return render_markdown(transcripts, options)
-
-
-def _html(transcripts: Sequence[Transcript], options: TextOptions) -> str:
-    from replay.render.html import render_html  # noqa: PLC0415 - starting is felt
-
-    return render_html(transcripts, options)
+    return markdown_parts(transcripts, options)
 
 
-def _cast(transcripts: Sequence[Transcript], options: TextOptions) -> str:
-    from replay.render.asciicast import render_asciicast  # noqa: PLC0415 - starting is felt
+def _html(transcripts: Sequence[Transcript], options: TextOptions) -> Iterator[str]:
+    from replay.render.html import html_parts  # noqa: PLC0415 - starting is felt
 
-    return render_asciicast(transcripts, options)
+    return html_parts(transcripts, options)
+
+
+def _cast(transcripts: Sequence[Transcript], options: TextOptions) -> Iterator[str]:
+    from replay.render.asciicast import asciicast_parts  # noqa: PLC0415 - starting is felt
+
+    return asciicast_parts(transcripts, options)
 
 
 _FORMATS: Final = (
-    Format("text", (".txt", ""), render_texts, parts=text_parts),
+    Format("text", (".txt", ""), text_parts),
     Format("markdown", (".md", ".markdown"), _markdown, shared=True),
     Format("html", (".html", ".htm"), _html, shared=True),
     Format("json", (".json",), _json),

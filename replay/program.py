@@ -78,6 +78,18 @@ class _Found:
 
 def _found(request: Request, *, lines: bool) -> _Found:
     """Read what was named, outside of any event loop: Ctrl-C ends waiting for standard input."""
+    shown = _read(request, lines=lines)
+    if not request.sanitize:
+        return shown
+    from replay.sanitize import Sanitizer  # noqa: PLC0415 - starting is felt
+
+    sanitizer = Sanitizer()
+    taken = [replace(one, transcript=sanitizer.sanitized(one.transcript)) for one in shown.taken]
+    complain(f"hermes-replay: {counted(sanitizer.replaced, 'text')} replaced by marks")
+    return replace(shown, taken=taken)
+
+
+def _read(request: Request, *, lines: bool) -> _Found:
     part = request.part(lines=lines)
     if not is_file_name(request.name):
         if request.pick is not None:

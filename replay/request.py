@@ -12,10 +12,11 @@ from typing import Final
 from replay.errors import WrongName
 from replay.part import Part
 from replay.points import point_of
-from replay.render.options import FULL, PROFILES, Clock, Profile, TextOptions, Thoughts
+from replay.render.options import FULL, IDLE, PROFILES, Clock, Profile, TextOptions, Thoughts
 from replay.selection import Selection, kinds_of
 from replay.terminal import Color, cells, paints
 
+_SHORT: Final = "8+4"
 _DIFF: Final = (14, 4)
 
 
@@ -31,6 +32,7 @@ class Request:
     force: bool = False
     redact: bool | None = None
     """None leaves it to the format."""
+    sanitize: bool = False
     until: str | None = None
     begin: str | None = None
     turn: int | None = None
@@ -43,7 +45,8 @@ class Request:
     profile: str = "default"
     verbose: bool = False
     thoughts: Thoughts = "show"
-    lines: str = "8+4"
+    lines: str | None = None
+    """None is 8+4 in text, and all in what folds outputs away."""
     full: bool = False
     width: int | None = 80
     """None takes the terminal's."""
@@ -52,6 +55,8 @@ class Request:
     seq: bool = False
     time: Clock = "utc"
     silence: float | None = None
+    idle: float = IDLE
+    speed: float = 1.0
     pager: bool = True
     digest: bool = False
     grep: str | None = None
@@ -76,6 +81,8 @@ class Request:
         }
         if len(several := [name for name, wanted in asked.items() if wanted]) > 1:
             raise WrongName(" and ".join(several), "cannot be had at once")
+        if self.sanitize and (self.digest or self.follow or self.step or self.format == "jsonl"):
+            raise WrongName("--sanitize", "goes with a rendering, --grep, --stats or --diff")
         if self.wait and not self.follow:
             raise WrongName("--wait", "goes with --follow")
         if self.json and not (self.stats or self.grep is not None or self.diff is not None):
@@ -124,7 +131,8 @@ class Request:
 
     def options(self) -> TextOptions:
         """Return how it is to be rendered: the terminal has a say only where it was asked."""
-        limit = lines_of(self.lines)
+        limit = lines_of(self.lines or _SHORT)
+        usual = self.lines in {None, _SHORT}
         return TextOptions(
             profile=self.shown,
             width=cells() if self.width is None else self.width,
@@ -135,7 +143,10 @@ class Request:
             silence=self.silence,
             thoughts=self.thoughts,
             lines=None if self.full else limit,
-            diff_lines=None if self.full else (_DIFF if self.lines == "8+4" else limit),
+            diff_lines=None if self.full else (_DIFF if usual else limit),
+            folded_lines=None if self.full or self.lines is None else limit,
+            idle=self.idle,
+            speed=self.speed,
         )
 
     def plain_options(self) -> TextOptions:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, pairwise
 from typing import Final
 
 from replay.entries import Agent, AnyEntry, Thought
@@ -22,11 +23,8 @@ from replay.render.glyphs import Glyphs
 from replay.render.layout import Passage
 from replay.render.options import TextOptions
 from replay.render.scene import Scene
-from replay.render.text import passages_of, spaced
+from replay.render.text import passages_of, set_off
 from replay.transcript import Transcript, Turn
-
-IDLE: Final = 2.0
-"""Seconds that nothing happens at most, unless told otherwise."""
 
 _WIDTH: Final = 100
 _SLACK: Final = 20
@@ -36,23 +34,29 @@ _DATED: Final = 86_400 * 365 * 1_000_000
 """Times before 1971 count from the start of a capture: they have no date."""
 
 
-def render_asciicast(
-    transcripts: Sequence[Transcript], options: TextOptions, *, idle: float = IDLE
-) -> str:
-    """Return sessions, one after the other, as an asciicast; *idle* is in seconds."""
+def render_asciicast(transcripts: Sequence[Transcript], options: TextOptions) -> str:
+    """Return sessions, one after the other, as an asciicast."""
+    return "".join(asciicast_parts(transcripts, options))
+
+
+def asciicast_parts(transcripts: Sequence[Transcript], options: TextOptions) -> Iterator[str]:
+    """Yield the same line by line."""
     page = replace(options, width=options.width or _WIDTH)
     head: dict[str, object] = {"version": 3, "term": {"cols": page.width + _SLACK, "rows": _ROWS}}
     first = transcripts[0] if transcripts else Transcript()
     if first.t0 >= _DATED and options.profile.times:
         head["timestamp"] = first.t0 // 1_000_000
-    head["idle_time_limit"] = idle
+    head["idle_time_limit"] = options.idle
     if title := clean_line(first.title or first.session):
         head["title"] = title
-    lines: list[object] = [head]
+    yield _line(head)
     for transcript in transcripts:
-        lines += _events(Scene.of(transcript, page), idle)
-    lines.append([0, "x", "0"])
-    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        yield from map(_line, _events(Scene.of(transcript, page)))
+    yield _line([0, "x", "0"])
+
+
+def _line(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +68,23 @@ class _Shot:
     text: str
 
 
-def _events(scene: Scene, idle: float) -> Iterator[list[object]]:
+def _events(scene: Scene) -> Iterator[list[object]]:
+    options = scene.layout.options
     now = 0
     for shot in _shots(scene):
         moment = max(now, shot.moment)
-        yield [min(round((moment - now) / 1_000_000, 6), idle), shot.code, shot.text]
+        passed = round((moment - now) / 1_000_000 / options.speed, 6)
+        yield [min(passed, options.idle), shot.code, shot.text]
         now = moment
 
 
 def _shots(scene: Scene) -> Iterator[_Shot]:
-    passages = passages_of(scene)
-    starts = [_start(passage, scene) for passage in passages]
-    for passage, lines, begin, following in zip(
-        passages, spaced(passages), starts, [*starts[1:], None], strict=True
-    ):
+    before: Passage | None = None
+    for passage, after in pairwise(chain(passages_of(scene), [None])):
+        assert passage is not None  # noqa: S101 - only the last is
+        begin = _start(passage, scene)
+        following = None if after is None else _start(after, scene)
+        lines, before = set_off(passage, before), passage
         if isinstance(passage.of, Turn):
             yield _Shot(begin, "m", f"turn {passage.of.n}")
         yield from _lines(passage, lines, _span(passage.of, begin, following), scene.layout.glyphs)

@@ -12,7 +12,7 @@ from typing import Final
 from replay.entries import AnyEntry
 from replay.render.cells import clip, width
 from replay.render.clean import clean
-from replay.render.figures import counted, grouped, seconds
+from replay.render.figures import seconds
 from replay.render.glyphs import ASCII, UNICODE, Glyphs
 from replay.render.options import TextOptions
 from replay.render.outputs import Printout
@@ -125,18 +125,8 @@ class Layout:
 
     def body(self, output: Printout, keep: tuple[int, int] | None) -> list[str]:
         """Return an output behind a gutter: its first and last lines, and how much is between."""
-        lines = list(output.lines)
-        head, tail = keep or (len(lines), len(output.tail))
-        if output.size is not None:
-            middle = f"{grouped(output.size)} bytes in all"
-            return self.gutter(
-                [*lines[:head], self._cut(middle), *output.tail[max(0, len(output.tail) - tail) :]]
-            )
-        left_out = len(lines) - head - tail
-        if left_out <= 0:
-            return self.gutter(lines)
-        middle = counted(left_out, "line")
-        return self.gutter([*lines[:head], self._cut(middle), *lines[len(lines) - tail :]])
+        before, middle, after = output.cut(keep)
+        return self.gutter([*before, *([self._cut(middle)] if middle else []), *after])
 
     def _cut(self, middle: str) -> str:
         return f"{self.glyphs.cut} {middle} {self.glyphs.cut}"

@@ -12,6 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+IDLE: Final = 2.0
+"""Seconds that nothing happens at most in a cast, unless told otherwise."""
+
 Thoughts = Literal["show", "fold", "hide"]
 Clock = Literal["utc", "offset", "none"]
 
@@ -88,6 +91,12 @@ class TextOptions:
     """How many lines of an output's beginning and end are shown; None shows all."""
     diff_lines: tuple[int, int] | None = (14, 4)
     """The same for a diff."""
+    folded_lines: tuple[int, int] | None = None
+    """The same for outputs and diffs that fold away, on a page; None shows all."""
+    idle: float = IDLE
+    """Seconds that nothing happens at most in a cast."""
+    speed: float = 1.0
+    """How many times as fast as it was a cast runs."""
     until: bool = False
     """The end was cut off on purpose: that there is more is not worth a word."""
     omitted: Mapping[str, int] = field(default_factory=dict)

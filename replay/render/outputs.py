@@ -19,7 +19,7 @@ from replay.entries import Tool
 from replay.pieces import Block, Excerpt, Json
 from replay.render.cells import expand_tabs
 from replay.render.clean import clean, clean_line
-from replay.render.figures import counted
+from replay.render.figures import counted, grouped
 from replay.transcript import Terminal
 
 _WORDS: Final = (
@@ -50,6 +50,17 @@ class Printout:
     lines: Sequence[str] = ()
     size: int | None = None
     tail: Sequence[str] = ()
+
+    def cut(self, keep: tuple[int, int] | None) -> tuple[Sequence[str], str, Sequence[str]]:
+        """Return its first lines, how much is not shown of it ("" if all is), and its last ones."""
+        head, tail = keep or (len(self.lines), len(self.tail))
+        if self.size is not None:
+            after = self.tail[max(0, len(self.tail) - tail) :]
+            return self.lines[:head], f"{grouped(self.size)} bytes in all", after
+        left_out = len(self.lines) - head - tail
+        if keep is None or left_out <= 0:
+            return self.lines, "", ()
+        return self.lines[:head], counted(left_out, "line"), self.lines[len(self.lines) - tail :]
 
 
 def printed(tool: Tool, terminals: Mapping[str, Terminal], *, raw: bool) -> Printout:

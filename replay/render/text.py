@@ -9,63 +9,20 @@ render.md; UTF-8, LF, one newline at the end, no blanks at the ends of lines, no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final
 
-from replay.entries import (
-    Agent,
-    AnyEntry,
-    Ask,
-    Error,
-    Gap,
-    Interrupt,
-    Notice,
-    Plan,
-    Subagent,
-    System,
-    Thought,
-    Tool,
-    Unknown,
-    User,
-)
-from replay.render.asks import ask_passage
+from replay.entries import AnyEntry, Unknown
 from replay.render.colours import coloured
 from replay.render.head import foot, head, turn_rule
+from replay.render.kinds import passage_of_entry
 from replay.render.layout import Layout, Passage
-from replay.render.marks import (
-    error_passage,
-    gap_passage,
-    interrupt_passage,
-    notice_passage,
-    subagent_passage,
-    system_passage,
-    unknown_passage,
-)
 from replay.render.options import TextOptions
 from replay.render.order import in_order
 from replay.render.runs import Run, Shown, in_runs, run_passage, silence
 from replay.render.scene import Scene
-from replay.render.speech import agent_passage, plan_passage, thought_passage, user_passage
 from replay.render.timeline import timeline_passage
-from replay.render.tools import tool_passage
 from replay.transcript import Transcript, Turn
-
-_PASSAGES: Final[Mapping[type, Callable[[Any, Scene], Passage]]] = {
-    User: user_passage,
-    Agent: agent_passage,
-    Thought: thought_passage,
-    Tool: tool_passage,
-    Plan: plan_passage,
-    Ask: ask_passage,
-    Notice: notice_passage,
-    Error: error_passage,
-    System: system_passage,
-    Subagent: subagent_passage,
-    Interrupt: interrupt_passage,
-    Unknown: unknown_passage,
-    Gap: gap_passage,
-}
 
 
 def render_text(transcript: Transcript, options: TextOptions = TextOptions()) -> str:  # noqa: B008 - frozen
@@ -91,20 +48,16 @@ def text_parts(transcripts: Sequence[Transcript], options: TextOptions) -> Itera
 def _parts(transcript: Transcript, options: TextOptions) -> Iterator[str]:
     scene = Scene.of(transcript, options)
     before: Passage | None = None
-    for passage in _passages(scene):
-        lines = _set_off(passage, before)
+    for passage in passages_of(scene):
+        lines = set_off(passage, before)
         if options.color:
             lines = [coloured(line, passage, scene.layout.glyphs) for line in lines]
         yield "".join(f"{line}\n" for line in lines)
         before = passage
 
 
-def passages_of(scene: Scene) -> list[Passage]:
-    """Return the page from its head to its foot, passage by passage."""
-    return list(_passages(scene))
-
-
-def _passages(scene: Scene) -> Iterator[Passage]:
+def passages_of(scene: Scene) -> Iterator[Passage]:
+    """Yield the page from its head to its foot, passage by passage."""
     empty = True
     for passage in _page(scene):
         if passage.lines:
@@ -138,11 +91,8 @@ def passage_of(shown: Shown | Run, scene: Scene) -> Passage:
 def _numbered(entry: AnyEntry, scene: Scene) -> Passage:
     if scene.layout.options.profile.records and isinstance(entry, Unknown):
         return timeline_passage(entry, scene)
-    passage = _PASSAGES[type(entry)](entry, scene)
+    passage = passage_of_entry(entry, scene)
     options = scene.layout.options
-    if entry.superseded and passage.lines:
-        title = passage.lines[0] + scene.layout.behind("replaced")
-        passage = replace(passage, lines=[title, *passage.lines[1:]])
     if not (options.seq and options.profile.numbers and passage.lines):
         return passage
     span = f"#{entry.first}" + (f"-{entry.last}" if entry.last != entry.first else "")
@@ -153,11 +103,11 @@ def spaced(passages: Sequence[Passage]) -> Iterator[Sequence[str]]:
     """Yield the lines of each passage, a blank one ahead where it is set off (rule 3)."""
     before: Passage | None = None
     for passage in passages:
-        yield _set_off(passage, before)
+        yield set_off(passage, before)
         before = passage
 
 
-def _set_off(passage: Passage, before: Passage | None) -> Sequence[str]:
+def set_off(passage: Passage, before: Passage | None) -> Sequence[str]:
     """Return its lines with a blank one ahead, but at the top and behind a tool of one line."""
     close = before is not None and before.tool and passage.tool and len(before.lines) == 1
     return passage.lines if before is None or close else ["", *passage.lines]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -10,12 +11,13 @@ from pathlib import Path
 import anyio
 import pytest
 
-from eventlog import Event, SessionId, open_log, parse
-from replay import digest, fold
+from eventlog import Event, SessionId, codec, open_log, parse
+from replay import TextOptions, digest, fold, format_named
 from replay.exits import DONE, UNAVAILABLE, USAGE
 from replay.program import run
 from replay.request import Request
 from replay.transcript import Transcript
+from tests.replay.records import Log, text_content
 
 Capture = pytest.CaptureFixture[bytes]
 WriteCassette = Callable[..., Path]
@@ -213,3 +215,61 @@ def test_a_file_of_several_sessions_is_one_document(
 
     assert code == DONE
     assert out.count('"m", "turn 1"' if format_ == "cast" else "Turn 1") >= 2
+
+
+@pytest.fixture
+def printing(tmp_path: Path) -> Path:
+    """A session file whose one tool prints a hundred lines."""
+    log = Log()
+    prompt = log.prompt("go")
+    output = "\n".join(f"line {number}" for number in range(100))
+    log.call("t", kind="execute", title="make", status="completed", content=text_content(output))
+    log.ends(prompt)
+    path = tmp_path / "printing.jsonl"
+    path.write_bytes(b"".join(codec.dumps(one) + b"\n" for one in log.records))
+    return path
+
+
+@pytest.mark.parametrize("format_", ["markdown", "html"])
+def test_a_page_shows_all_lines_unless_told_how_many(
+    format_: str, printing: Path, capsysbinary: Capture
+) -> None:
+    """cli.md `--lines`: what folds away is whole; asked for few lines, a page has few."""
+    shown = []
+    for asked in ({}, {"lines": "8+4"}, {"lines": "2"}, {"lines": "2", "full": True}):
+        assert run(Request(name=str(printing), format=format_, **asked)) == DONE
+        shown.append(capsysbinary.readouterr().out.decode())
+    counts = [len(set(re.findall(r"line [0-9]+\b", text))) for text in shown]
+
+    assert counts == [100, 12, 2, 100]
+    assert "… 88 lines …" in shown[1]
+    assert "… 98 lines …" in shown[2]
+
+
+@pytest.mark.parametrize("format_", ["text", "markdown", "html", "json", "cast"])
+def test_every_format_flows(format_: str) -> None:
+    """Issue 4: of a long session no format is in memory as a whole: it comes in many pieces."""
+    log = Log()
+    for number in range(200):
+        log.ends(log.prompt(f"question {number}"))
+    content, _ = format_named(format_).stream([log.folded()], TextOptions(), hide=True)
+    pieces = list(content)
+
+    assert len(pieces) >= 200
+    assert max(map(len, pieces)) < sum(map(len, pieces)) / 2
+
+
+def test_a_cast_runs_as_fast_and_stands_as_long_as_asked(
+    printing: Path, capsysbinary: Capture
+) -> None:
+    """R170, `--speed` and `--idle`: time is divided, and no pause is longer."""
+    spans = {}
+    for speed, idle in ((1.0, 100.0), (2.0, 100.0), (1.0, 0.5)):
+        run(Request(name=str(printing), format="cast", speed=speed, idle=idle))
+        head, *events = map(json.loads, capsysbinary.readouterr().out.splitlines())
+        assert head["idle_time_limit"] == idle
+        spans[speed, idle] = [interval for interval, _, _ in events]
+
+    assert max(spans[1.0, 100.0]) == 1.0
+    assert sum(spans[2.0, 100.0]) == pytest.approx(sum(spans[1.0, 100.0]) / 2)
+    assert max(spans[1.0, 0.5]) == 0.5

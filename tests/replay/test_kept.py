@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eventlog import Envelope, Event, SessionId, SqliteStore, open_log, parse, read_capture
-from replay import EMPTY, KIND, Fold, Transcript, checkpoint_of, fold, opening
+from eventlog import Envelope, Event, LogReader, SessionId, open_log, parse, read_capture
+from replay import EMPTY, KIND, Fold, Transcript, checkpoint_of, fold
 from replay.fold.older import Elsewhere
 from replay.kept import Ending, read_end, read_whole, written
 from replay.part import Part
@@ -119,9 +119,9 @@ async def test_an_event_about_the_past_is_shown_in_the_past(event: Event, tmp_pa
     assert kept == afresh
 
 
-async def _transcript(log: SqliteStore) -> Transcript:
+async def _transcript(log: LogReader) -> Transcript:
     page = await log.read(SESSION, limit=10_000)
-    return fold(await opening(log, SESSION), page.envelopes())
+    return fold(Transcript(session=SESSION), page.envelopes())
 
 
 async def _last(folder: Path, turns: int) -> Transcript:

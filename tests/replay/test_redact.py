@@ -269,12 +269,19 @@ def test_a_name_gives_a_value_away() -> None:
     ]
 
 
-@pytest.mark.parametrize("form", [dataclasses.replace, dataclasses.asdict], ids=["piece", "json"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda cut: {"content": (ToolContent(type="content", text=cut),)},
+        lambda cut: {"output": dataclasses.asdict(cut)},
+    ],
+    ids=["piece", "json"],
+)
 def test_half_a_secret_at_the_edge_of_a_cut_output_is_hidden(form: Any) -> None:
     """R145: where an output was cut a secret may have been cut too."""
     token = SECRETS["anthropic-key"]
     cut = Excerpt(text=f"log {token[:12]}", size=99_999, sha256="0" * 64, tail=f"{token[20:]} end")
-    tool = _filled(Tool, "x", output=form(cut))
+    tool = _filled(Tool, "x", **form(cut))
     shown = json.dumps(dump(redact(Transcript(entries=(tool,)))[0]), ensure_ascii=False)
 
     assert token[:12] not in shown

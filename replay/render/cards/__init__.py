@@ -12,7 +12,6 @@ from replay.render.cards.card import (
     Steps,
     Words,
 )
-from replay.render.cards.deck import card_of
 
 __all__ = [
     "Card",
@@ -25,5 +24,4 @@ __all__ = [
     "Quote",
     "Steps",
     "Words",
-    "card_of",
 ]

@@ -1,6 +1,6 @@
 """Cards of questions to the user.
 
-Above this module: `deck`, `work`. Below it: `asks`, which knows states and choices.
+Above this module: `kinds`, `work`. Below it: `asks`, which knows states and choices.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Cards of everything beside the conversation.
 
-Above this module: `deck`. Below it: `marks`, which knows words and facts.
+Above this module: `kinds`. Below it: `marks`, which knows words and facts.
 """
 
 from __future__ import annotations

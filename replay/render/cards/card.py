@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from replay.entries import AnyEntry
 from replay.render.diffs import Diff
@@ -37,9 +38,22 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a tool printed."""
+    """What a tool printed: its first lines, what is said of those between, its last ones."""
 
-    printout: Printout
+    before: Sequence[str]
+    between: str = ""
+    after: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, printout: Printout, keep: tuple[int, int] | None) -> Self:
+        """Return the part of *printout* that is to be shown."""
+        return cls(*printout.cut(keep))
+
+    @property
+    def lines(self) -> list[str]:
+        """All of it as lines."""
+        told = [f"… {self.between} …"] if self.between else []
+        return [*self.before, *told, *self.after]
 
 
 @dataclass(frozen=True, slots=True)

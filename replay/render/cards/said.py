@@ -1,6 +1,6 @@
 """Cards of what was said, thought and planned.
 
-Above this module: `deck`. Below it: `speech`, which knows the facts.
+Above this module: `kinds`. Below it: `speech`, which knows the facts.
 """
 
 from __future__ import annotations

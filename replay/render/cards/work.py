@@ -1,11 +1,12 @@
 """Cards of work: tools and sub-agents.
 
-Above this module: `deck`. Below it: `tools` and `marks`, which know states and facts.
+Above this module: `kinds`. Below it: `tools` and `marks`, which know states and facts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from replay.entries import Subagent, Tool
@@ -74,6 +75,7 @@ def _label(tool: Tool) -> str:
 
 
 def _parts(tool: Tool, scene: Scene, diffs: list[Diff], output: Printout) -> Iterator[Part]:
+    limit = None if scene.layout.options.profile.whole else scene.layout.options.folded_lines
     for ask in scene.permissions(tool):
         yield Permission(ask.id, choices_in(ask), state_of(ask))
         yield from late_notes(ask, scene)
@@ -82,9 +84,10 @@ def _parts(tool: Tool, scene: Scene, diffs: list[Diff], output: Printout) -> Ite
         yield Quote(clean("\n".join(given)))
     subject = clean_line(subject_of(tool, scene.transcript.info.cwd))
     for diff in diffs:
-        yield Change(diff, "".join(title_of(diff, diffs, subject)))
+        short = replace(diff, lines=Output.of(Printout(diff.lines), limit).lines)
+        yield Change(short, "".join(title_of(diff, diffs, subject)))
     if output.lines or output.size is not None:
-        yield Output(output)
+        yield Output.of(output, limit)
     if rest := rest_of(tool, scene.layout):
         yield Quote(rest)
     if error := clean(error_of(tool, output)).strip("\n"):

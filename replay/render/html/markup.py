@@ -2,7 +2,8 @@
 
 Above this module: every module of this package. Below it: nothing.
 
-`Html` is text that may stand in a page; only `text` and `element` make it. Names of elements and
+`Html` is text that may stand in a page; only `text`, `element` and its two
+tags make it. Names of elements and
 attributes are ours, written in the code; everything else is escaped (R152).
 """
 
@@ -30,14 +31,23 @@ def element(name: str, /, *children: Html, **attributes: str | bool | None) -> H
 
     An attribute is left out if its value is None or False, and has no value if that is True.
     """
+    begin = opening(name, **attributes)
+    return begin if name in _VOID else Html(f"{begin}{''.join(children)}{closing(name)}")
+
+
+def opening(name: str, /, **attributes: str | bool | None) -> Html:
+    """Return the tag that begins an element, whose children are written one by one."""
     written = "".join(
         f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{text(value)}"')
         for key, value in attributes.items()
         if value is not None and value is not False
     )
-    if name in _VOID:
-        return Html(f"<{name}{written}>")
-    return Html(f"<{name}{written}>{''.join(children)}</{name}>")
+    return Html(f"<{name}{written}>")
+
+
+def closing(name: str) -> Html:
+    """Return the tag that ends it."""
+    return Html(f"</{name}>")
 
 
 def joined(parts: Iterable[Html], by: str = "") -> Html:

@@ -13,14 +13,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from replay.render.cards import Card, card_of
+from replay.render.cards import Card
 from replay.render.clean import clean_line
 from replay.render.head import agent_name, remarks, totals, turn_facts
 from replay.render.html.entry import Entries
 from replay.render.html.folding import Folded, folded
 from replay.render.html.icons import drawn, sprite
-from replay.render.html.markup import Html, element, joined, text
+from replay.render.html.markup import Html, closing, element, joined, opening, text
 from replay.render.html.style import HASH, STYLE
+from replay.render.kinds import card_of, may_fail
 from replay.render.options import TextOptions
 from replay.render.order import in_order
 from replay.render.scene import Scene
@@ -39,6 +40,11 @@ FILTERS: Final = (
 
 def render_html(transcripts: Sequence[Transcript], options: TextOptions) -> str:
     """Return sessions as one HTML document; nothing but the arguments has a say in it."""
+    return "".join(html_parts(transcripts, options))
+
+
+def html_parts(transcripts: Sequence[Transcript], options: TextOptions) -> Iterator[str]:
+    """Yield the same document piece by piece, a turn at a time."""
     sessions = [
         _Session(one, options, prefix=f"s{number}-" if number > 1 else "")
         for number, one in enumerate(transcripts, 1)
@@ -54,8 +60,11 @@ def render_html(transcripts: Sequence[Transcript], options: TextOptions) -> str:
         element("title", text(title)),
         element("style", Html(STYLE)),
     )
-    body = element("body", sprite(), _filters(), *(session.html() for session in sessions))
-    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
+    yield "<!doctype html>\n"
+    yield joined([opening("html", lang="en"), head, opening("body"), sprite(), _filters()])
+    for session in sessions:
+        yield from session.html()
+    yield joined([closing("body"), closing("html"), Html("\n")])
 
 
 def _filters() -> Html:
@@ -82,15 +91,20 @@ class _Session:
             clean_line(transcript.title or "") or clean_line(transcript.session) or "untitled"
         )
 
-    def html(self) -> Html:
-        """Return the session: its head, its turns, what is not shown."""
-        turns = list(self._turns())
-        cards = [card for _, cards in turns for card in cards]
-        head = self._head(cards) if self._scene.layout.options.profile.head else []
-        told = remarks(self._scene)
-        foot = [element("footer", text(" · ".join(told)))] if told else []
-        empty = [] if turns else [element("p", text("nothing recorded"), class_="note")]
-        return element("main", *head, *empty, *(self._turn(*turn) for turn in turns), *foot)
+    def html(self) -> Iterator[Html]:
+        """Yield the session: its head, its turns, what is not shown."""
+        yield opening("main")
+        if self._scene.layout.options.profile.head:
+            yield self._head()
+        empty = True
+        for turn in self._turns():
+            empty = False
+            yield self._turn(*turn)
+        if empty:
+            yield element("p", text("nothing recorded"), class_="note")
+        if told := remarks(self._scene):
+            yield element("footer", text(" · ".join(told)))
+        yield closing("main")
 
     def _turns(self) -> Iterator[tuple[Turn | None, list[Card]]]:
         """Yield each turn with its cards; what stands before the first has none."""
@@ -106,24 +120,24 @@ class _Session:
         if turn or cards:
             yield turn, cards
 
-    def _head(self, cards: Sequence[Card]) -> list[Html]:
+    def _head(self) -> Html:
         info = self._transcript.info
         session = self._transcript.session if self._transcript.title else ""
         facts = (session, agent_name(info), info.model, info.cwd, info.branch)
         lines = ([clean_line(fact or "") for fact in facts], list(totals(self._transcript)))
-        return [
-            element(
-                "header",
-                element("h1", text(self.title)),
-                *(element("p", _told(line), class_="facts") for line in lines),
-                *self._failures(cards),
-                class_="top",
-            )
-        ]
+        return element(
+            "header",
+            element("h1", text(self.title)),
+            *(element("p", _told(line), class_="facts") for line in lines),
+            *self._failures(),
+            class_="top",
+        )
 
-    def _failures(self, cards: Sequence[Card]) -> list[Html]:
+    def _failures(self) -> list[Html]:
         """Return links to whatever failed: the first thing that a reader looks for."""
-        failed = [card for card in cards if card.sign in {"failed", "error"}]
+        entries = [one for one in in_order(self._scene) if not isinstance(one, Turn)]
+        cards = (card_of(one, self._scene) for one in entries if may_fail(one))
+        failed = [replace(card, parts=()) for card in cards if card.sign in {"failed", "error"}]
         if not failed:
             return []
         links = element("ul", *(self._entries.link(card) for card in failed))

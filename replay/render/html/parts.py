@@ -20,11 +20,9 @@ from replay.render.cards import (
     Words,
 )
 from replay.render.diffs import Diff
-from replay.render.figures import grouped
 from replay.render.glyphs import UNICODE
 from replay.render.html.markup import NOTHING, Html, element, joined, text
 from replay.render.html.prose import prose
-from replay.render.outputs import Printout
 
 _LINES: Final = {"+": "added", "-": "removed", "@": "hunk", "\\": "hunk"}
 _ROW: Final = 60
@@ -37,8 +35,8 @@ def shown(part: Part) -> Html:
     match part:
         case Quote(words):
             return element("pre", text(words), class_="output", tabindex="0")
-        case Output(printout):
-            return element("pre", *_lines(printout), class_="output", tabindex="0")
+        case Output():
+            return element("pre", *_lines(part), class_="output", tabindex="0")
         case Change(diff, title):
             return _diff(diff, title)
         case Permission(id_, choices, state):
@@ -58,12 +56,11 @@ def _said(part: Words | Note | Steps | Choices) -> Html:
             return _choices(part)
 
 
-def _lines(printout: Printout) -> Iterator[Html]:
-    yield text("\n".join(printout.lines))
-    if printout.size is not None:
-        cut = f"\n… {grouped(printout.size)} bytes in all …\n"
-        yield element("span", text(cut), class_="cut")
-        yield text("\n".join(printout.tail))
+def _lines(output: Output) -> Iterator[Html]:
+    yield text("\n".join(output.before))
+    if output.between:
+        yield element("span", text(f"\n… {output.between} …\n"), class_="cut")
+        yield text("\n".join(output.after))
 
 
 def _diff(diff: Diff, title: str) -> Html:

@@ -1,5 +1,5 @@
 """A transcript as Markdown: for an issue, a review, a chat."""
 
-from replay.render.markdown.page import render_markdown
+from replay.render.markdown.page import markdown_parts, render_markdown
 
-__all__ = ["render_markdown"]
+__all__ = ["markdown_parts", "render_markdown"]

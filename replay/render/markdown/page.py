@@ -21,15 +21,13 @@ from replay.render.cards import (
     Quote,
     Steps,
     Words,
-    card_of,
 )
 from replay.render.clean import clean_line
-from replay.render.figures import grouped
 from replay.render.head import agent_name, remarks, totals, turn_facts
+from replay.render.kinds import card_of
 from replay.render.markdown.prose import escaped, fenced, harmless, html_text
 from replay.render.options import TextOptions
 from replay.render.order import in_order
-from replay.render.outputs import Printout
 from replay.render.scene import Scene
 from replay.transcript import Transcript, Turn
 
@@ -40,11 +38,18 @@ _BOXES: Final = {"completed": "[x]", "pending": "[ ]"}
 
 def render_markdown(transcripts: Sequence[Transcript], options: TextOptions) -> str:
     """Return sessions as one Markdown document; nothing but the arguments has a say in it."""
-    pages = [
-        _Page(Scene.of(one, replace(options, width=0)), prefix=f"s{number}-" if number > 1 else "")
-        for number, one in enumerate(transcripts, 1)
-    ]
-    return "\n\n".join(block for page in pages for block in page.blocks()) + "\n"
+    return "".join(markdown_parts(transcripts, options))
+
+
+def markdown_parts(transcripts: Sequence[Transcript], options: TextOptions) -> Iterator[str]:
+    """Yield the same document block by block."""
+    between = ""
+    for number, one in enumerate(transcripts, 1):
+        scene = Scene.of(one, replace(options, width=0))
+        for block in _Page(scene, prefix=f"s{number}-" if number > 1 else "").blocks():
+            yield between + block
+            between = "\n\n"
+    yield "\n"
 
 
 class _Page:
@@ -113,8 +118,8 @@ class _Page:
                 yield escaped(text)
             case Quote(text):
                 yield fenced(text.split("\n"))
-            case Output(printout):
-                yield fenced(list(_whole(printout)))
+            case Output():
+                yield fenced(part.lines)
             case Change(diff, title):
                 yield from [f"<code>{html_text(title)}</code>"] if title else []
                 yield fenced(diff.lines, "diff")
@@ -141,11 +146,3 @@ def _step(status: str, text: str) -> str:
     box = _BOXES.get(status, "[ ]")
     word = f" ({escaped(status.replace('_', ' '))})" if status not in _BOXES else ""
     return f"- {box} {escaped(text)}{word}"
-
-
-def _whole(printout: Printout) -> Iterator[str]:
-    """Yield all lines that are kept of an output, and how much is not."""
-    yield from printout.lines
-    if printout.size is not None:
-        yield f"… {grouped(printout.size)} bytes in all …"
-        yield from printout.tail

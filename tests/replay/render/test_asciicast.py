@@ -20,7 +20,8 @@ from eventlog import parse
 from replay import Transcript, fold
 from replay.entries import Agent, Tool, User
 from replay.render import SNAPSHOT, TextOptions, render_text
-from replay.render.asciicast import IDLE, render_asciicast
+from replay.render.asciicast import render_asciicast
+from replay.render.options import IDLE
 from replay.transcript import Turn
 from tests.replay.render.hostile import HOSTILE, session
 
@@ -38,7 +39,7 @@ def _example(name: str) -> Transcript:
 
 def _cast(*transcripts: Transcript, **options: Any) -> tuple[dict[str, Any], list[Any]]:
     head, *events = map(
-        json.loads, render_asciicast(transcripts, TextOptions(), **options).splitlines()
+        json.loads, render_asciicast(transcripts, TextOptions(**options)).splitlines()
     )
     return head, events
 
