@@ -149,7 +149,10 @@ async def _address(process: anyio.abc.Process) -> str:
     assert process.stderr
     said = b""
     while b"ws://" not in said or not said.endswith(b"\n"):
-        said += await process.stderr.receive()
+        try:
+            said += await process.stderr.receive()
+        except anyio.EndOfStream:
+            pytest.fail(f"the gateway ended: {said.decode()}")
     return said[said.index(b"ws://") :].split()[0].decode()
 
 
