@@ -276,8 +276,8 @@ async def prepared(
 
 
 def _routes(cluster: Cluster, me: int) -> list[int]:
-    """Return the ports at which a server reaches the others."""
-    others = [other for other in range(len(cluster.nodes)) if other != me]
-    if cluster.links:
-        return [cluster.links[me, other].port for other in others]
-    return [cluster.nodes[other].route for other in others]
+    """Return the ports at which a server reaches all of them."""
+    own = {(me, other): node.route for other, node in enumerate(cluster.nodes)}
+    for pair, passage in cluster.links.items():
+        own[pair] = passage.port
+    return [own[me, other] for other in range(len(cluster.nodes))]

@@ -1,36 +1,25 @@
-"""What the servers of the tests are told: the files of docs/scale-out.md, with free ports.
+"""What the servers of the tests are told: the files of docs/nats, with free ports.
 
-Above this module: `cluster`. Below it: nothing.
+Above this module: `cluster`. Below it: the files.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
-SERVER: Final = """\
-server_name: {name}
-listen: "127.0.0.1:{client}"
-http: "127.0.0.1:{monitor}"
-jetstream {{
-  store_dir: "{store}"
-  sync_interval: {sync}
-}}
-"""
+FILES: Final = Path(__file__).parents[2] / "docs" / "nats"
 
-CLUSTER: Final = """\
-cluster {{
-  name: log
-  listen: "127.0.0.1:{route}"
-  routes: [{routes}]
-  no_advertise: true
-{tied}}}
-"""
+ACCOUNTS: Final = re.compile(r"^# Who may use it.*", re.DOTALL | re.MULTILINE)
+"""The last part of a file; here on loopback anyone may."""
 
 TIED: Final = """\
+cluster {
   # Only for these tests: one connection a pair, and no way around the links that they cut.
   pool_size: -1
+  no_advertise: true
   cluster_advertise: "127.0.0.1:9"
 """
 
@@ -50,14 +39,20 @@ class Place(Protocol):
 
 
 def configuration(place: Place, *, sync: str, routes: Sequence[int], tied: bool) -> str:
-    """Return a server's configuration; *routes* are the ports at which it reaches the others.
+    """Return a server's configuration; *routes* are the ports of its peers, itself among them.
 
     With *tied* it finds no other way to them.
     """
-    text = SERVER.format(
-        name=place.name, client=place.client, monitor=place.monitor, store=place.store, sync=sync
-    )
-    if not routes:
-        return text
-    listed = ", ".join(f'"nats://127.0.0.1:{port}"' for port in routes)
-    return text + CLUSTER.format(route=place.route, routes=listed, tied=TIED if tied else "")
+    text = (FILES / ("node.conf" if routes else "single.conf")).read_text("utf-8")
+    text = ACCOUNTS.sub("", text).replace("sync_interval: always", f"sync_interval: {sync}")
+    text = text.replace("cluster {\n", TIED) if tied else text
+    text = text if "$NODE" in text else f"server_name: $NODE\n{text}"
+    told = {
+        "NODE": place.name,
+        "CLIENTS": f"127.0.0.1:{place.client}",
+        "MONITOR": f"127.0.0.1:{place.monitor}",
+        "PEERS": f"127.0.0.1:{place.route}",
+        "STORE": str(place.store),
+        **{f"PEER_{number}": f"nats://127.0.0.1:{port}" for number, port in enumerate(routes, 1)},
+    }
+    return re.sub(r"\$([A-Z_0-9]+)", lambda found: f'"{told[found[1]]}"', text)

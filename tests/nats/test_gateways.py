@@ -22,6 +22,7 @@ from gateway.errors import Code
 from tests.gateway.shared import AGENT
 from tests.gateway.stage import TOKEN
 from tests.nats.cluster import servers
+from tests.nats.links import link
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 
@@ -74,11 +75,20 @@ async def two_gateways(
     """Run a log on servers, and two gateways on it."""
     async with servers(folder / "servers", nodes=nodes) as cluster:
         log = f"{cluster.url}/hermes?replicas={nodes}&lease=2"
-        async with (
-            gateway_process(log, folder / "a") as first,
-            gateway_process(log, folder / "b") as second,
-        ):
+        async with gateways(folder, log, log) as (first, second):
             yield log, first, second
+
+
+@asynccontextmanager
+async def gateways(
+    folder: Path, one: str, other: str
+) -> AsyncGenerator[tuple[tuple[Process, str], tuple[Process, str]], None]:
+    """Run two gateways, one beginning when the log is made, each with its way to it."""
+    async with (
+        gateway_process(one, folder / "a") as first,
+        gateway_process(other, folder / "b") as second,
+    ):
+        yield first, second
 
 
 async def lines_of(log: str, session: str) -> list[bytes]:
@@ -167,3 +177,43 @@ async def test_a_gateway_is_paused_across_its_lease(tmp_path: Path, nodes: int) 
     told = [line["type"] for line in map(parse, lines)]
     assert told.count("agent.exited") == 1  # the takeover's
     assert mine.transcript == theirs.transcript
+
+
+@pytest.mark.cluster
+async def test_a_gateway_is_cut_off_from_the_log(tmp_path: Path) -> None:
+    """P-40: its agent is stopped when its lease is over, whatever it says meanwhile is nowhere,
+    and another has the session; when it reaches the log again it follows what was written.
+    """
+    async with (
+        servers(tmp_path / "servers") as cluster,
+        link(cluster.nodes[0].client) as passage,
+    ):
+        log = f"{cluster.url}/hermes?replicas=1&lease=2&deadline=5"
+        far = log.replace(str(cluster.nodes[0].client), str(passage.port))
+        async with (
+            gateways(tmp_path, far, log) as ((_, url), (_, other)),
+            connect(url, TOKEN.reveal(), backoff=QUICK) as one,
+            connect(other, TOKEN.reveal(), backoff=QUICK) as two,
+        ):
+            with anyio.fail_after(60):
+                session = (await one.request("session.create", {"cwd": "."}))["session_id"]
+                await one.submit(session, "wait")
+                mine = await one.follow(session)
+                theirs = await two.follow(session)
+                passage.cut()
+                with pytest.raises(RpcError) as refused:
+                    await one.submit(session, "into the void")
+                await theirs.until(lambda me: me.caught_up and me.transcript.status == "idle")
+                await two.request("session.resume", {"session_id": session})
+                await two.submit(session, "go")
+                await theirs.until(
+                    lambda me: len(me.transcript.turns) == 2 and me.transcript.status == "idle"
+                )
+                passage.heal()
+                await mine.until(lambda me: me.seq == theirs.seq)
+        lines = await lines_of(log, session)
+
+    assert refused.value.code in {Code.LOG_UNAVAILABLE, Code.NOT_LIVE}
+    assert mine.transcript == theirs.transcript
+    assert [line["seq"] for line in map(parse, lines)] == list(range(1, len(lines) + 1))
+    assert not any(b"into the void" in line for line in lines)
