@@ -42,7 +42,7 @@ from eventlog.location import log_file, log_home, log_location, open_log, open_r
 from eventlog.memory import MemoryStore
 from eventlog.naming import sessions_named
 from eventlog.printing import printable
-from eventlog.sqlite import SqliteReader, SqliteStore
+from eventlog.sqlite import SqliteReader, SqliteStore, database_file
 from eventlog.store import (
     Catalogue,
     Checkpoint,
@@ -148,6 +148,7 @@ __all__ = [
     "WrongExpectedVersion",
     "capture_of",
     "codec",
+    "database_file",
     "event_of",
     "exits",
     "export_cassette",

@@ -22,6 +22,7 @@ from eventlog import Log, LogAddress, LogUnavailable, open_log
 from gateway.agent_spec import AgentSpec
 from gateway.auth import Token
 from gateway.background import background
+from gateway.beside import keep_taking_in
 from gateway.checkpoints import TurnEnds
 from gateway.closing import recover
 from gateway.hermes_view import Views
@@ -65,7 +66,10 @@ async def gateway_on(
     async with (
         open_log(where, owner=owner) as events,
         gateway_over(events, agents, disk_bytes=size) as gateway,
+        background() as tasks,
     ):
+        if isinstance(where, Path):
+            tasks.start_soon(keep_taking_in, where, events, log.warning)
         yield gateway
 
 

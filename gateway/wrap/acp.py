@@ -33,13 +33,14 @@ from eventlog import (
     Span,
 )
 from gateway.background import background
+from gateway.beside import take_in
 from gateway.closing import catch_up, closing_events, recover
 from gateway.errors import CannotStart, Code
 from gateway.state import SessionState
 from gateway.transports import Exit
 from gateway.wrap import streams
 from gateway.wrap.book import Book, new_name
-from gateway.wrap.journal import journal, take_in
+from gateway.wrap.journal import journal
 from gateway.wrap.ledger import Ledger, Tell
 from gateway.wrap.relay import Ends, Relay
 from gateway.wrap.stand_in import AcpStandIn, Mode

@@ -21,6 +21,7 @@ import anyio
 from eventlog import SqliteStore
 from gateway.auth import Token
 from gateway.background import background
+from gateway.beside import keep_taking_in
 from gateway.client import Backoff
 from gateway.hermes_view import Views
 from gateway.methods import Gateway
@@ -78,6 +79,7 @@ async def front_on(
     ):
         upstream = Upstream(dial, events, sessions, f"hermes:{name}", backoff)
         tasks.start_soon(partial(try_to_recover, events, waiting=lambda: upstream.held))
+        tasks.start_soon(keep_taking_in, path, events, log.warning)
         gateway = Gateway(events, sessions, Transcripts(events), Views(events))
         yield Front(gateway, upstream), upstream
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import anyio
 import pytest
 
 from eventlog import GATEWAY, Event, SessionId, open_log, parse
+from gateway.beside import take_in
 from gateway.transports import Exit
-from gateway.wrap.journal import journal, take_in
+from gateway.wrap.journal import journal
+from tests.gateway.stage import staged
 from tests.gateway.wrap.bench import editing, frames_of, parrot, recorded
 from tests.gateway.wrap.test_passing import ACP
 
@@ -57,6 +60,31 @@ async def test_what_is_being_written_beside_is_left_alone(tmp_path: Path) -> Non
             assert await main.sessions() == []
         await take_in(tmp_path / "log", main, lambda _: None)
         assert [row.id for row in await main.sessions()] == ["s-1"]
+
+
+async def test_a_gateway_takes_in_what_is_wrapped_while_it_runs(tmp_path: Path) -> None:
+    """Its clients see the session when the editor has ended, with the numbers and times that it
+    had; what nobody has finished to begin is left alone (S-4)."""
+    frames = frames_of(ACP / "claude049-hello.jsonl")
+    unfinished = tmp_path / "beside" / "00000000"
+    unfinished.mkdir(parents=True)
+    async with staged(tmp_path) as stage, stage.client() as client:
+        async with editing(tmp_path, parrot(tmp_path, frames)) as editor:
+            for way, raw in frames:
+                if way == "in":
+                    await editor.say(raw)
+                else:
+                    await editor.line()
+            editor.hang_up()
+        assert "recording beside it" in editor.told[0]
+        with anyio.fail_after(30):
+            while not (rows := (await client.ask("session.list"))["sessions"]):
+                await anyio.wait_all_tasks_blocked()
+        (row,) = rows
+        assert row["source"] == "wrapped"
+        events = await client.ask("session.events.since", {"session_id": row["id"]})
+    assert [event["seq"] for event in events["events"]] == list(range(1, row["latest_seq"] + 1))
+    assert list((tmp_path / "beside").iterdir()) == [unfinished]
 
 
 async def test_taking_in_goes_on_where_it_stopped(tmp_path: Path) -> None:
