@@ -31,6 +31,10 @@ ATTEMPT: Final = 4.0
 """Seconds that one question may take; a server that is being cut off answers later, or never."""
 
 
+TOGETHER: Final = 12
+"""Batches of the server's that one process sends at a time; a stream takes 50 of all processes."""
+
+
 class Refused(Exception):
     """The servers have answered that they will not."""
 
@@ -77,6 +81,8 @@ class Link:
         self._inbox = client.new_inbox()
         self._numbers = count()
         self._collecting: dict[str, _Collecting] = {}
+        self.together = anyio.CapacityLimiter(TOGETHER)
+        """Who may be sending messages that are stored all or none."""
         self.again: list[Callable[[], None]] = []
         """Called when the connection is there again."""
 

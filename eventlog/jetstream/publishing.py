@@ -35,8 +35,11 @@ WRONG_SEQUENCE: Final = {10071, 10164}
 _DUPLICATE: Final = 10201
 _TOO_LARGE: Final = {10054, 10199}
 
-_FULL: Final = 1.0
-"""Seconds until a refusal counts, as of a full disk: it may be of one server that leads no more."""
+_FULL: Final = {10023, 10028, 10047, 10077}
+"""What servers answer who have no room left."""
+
+_SOON: Final = 1.0
+"""Seconds until such an answer counts: it may be of one server that leads no more."""
 
 _AGAIN: Final = 0.1
 """Seconds until what was not answered is looked at, and sent again."""
@@ -89,7 +92,8 @@ class Publisher:
                     return at
                 raise Conflict from None
             except Refused as refused:
-                why, patience = str(refused), min(patience, _FULL)
+                full = refused.code in _FULL
+                why, patience = str(refused), _SOON if full else self._link.address.deadline
             except Silent as silent:
                 why, patience = str(silent), self._link.address.deadline
             if (at := await self._settle(session, messages, before)) is not None:
@@ -116,8 +120,11 @@ class Publisher:
 
     async def _attempt(self, messages: Sequence[Outgoing]) -> int:
         try:
-            answer = await (self._all(messages) if len(messages) > 1 else self._one(messages[0]))
-            found = answered(answer)
+            if len(messages) > 1:
+                async with self._link.together:
+                    found = answered(await self._all(messages))
+            else:
+                found = answered(await self._one(messages[0]))
         except Refused as refused:
             if refused.code in WRONG_SEQUENCE or refused.code == _DUPLICATE:
                 raise _Elsewhere from None
