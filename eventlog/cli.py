@@ -19,10 +19,9 @@ import typer
 
 from eventlog import codec, exits
 from eventlog.address import LogAddress
-from eventlog.cassette import export_cassette
 from eventlog.event import START, SessionId, parse, valid_session_id
 from eventlog.location import driver, log_location, open_reader
-from eventlog.printing import figures, listed, one_line, printable, printable
+from eventlog.printing import figures, listed, one_line, printable
 from eventlog.sqlite import SqliteReader
 from eventlog.store import LogReader, Page, SessionRow
 from eventlog.terminal import (
@@ -72,8 +71,7 @@ def ls(
         if as_json:
             put(codec.dumps([_row(row) for row in rows]))
         else:
-            for text in listed(rows):
-                put(text.encode())
+            put("\n".join(listed(rows)).encode(), end=b"\n" if rows else b"")
 
     run(work)
 
@@ -236,6 +234,8 @@ async def _pages(reader: LogReader, key: SessionId) -> AsyncGenerator[Page, None
 
 
 async def _write(reader: LogReader, keys: list[SessionId], file: BinaryIO) -> None:
+    from eventlog.cassette import export_cassette
+
     for key in keys:
         async with aclosing(export_cassette(reader, key)) as pieces:
             async for piece in pieces:

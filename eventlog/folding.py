@@ -8,7 +8,6 @@ A log does not know what its events mean. Who does registers under the entry poi
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
 from typing import Final, NamedTuple, Protocol
 
 from eventlog.errors import LogUnavailable
@@ -40,6 +39,8 @@ def folding() -> Folding:
         LogUnavailable: nothing does.
 
     """
+    from importlib.metadata import entry_points  # noqa: PLC0415 - it takes as long as all of ours
+
     for point in entry_points(group=GROUP):
         found: Folding = point.load()
         return found

@@ -6,13 +6,13 @@ Above this module: `cli`. Below it: `event`, `store`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from eventlog.event import Envelope
 from eventlog.store import SessionRow
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - in UTC, without saying so each time
 _PAYLOAD: Final = b',"payload":'
 
 
@@ -42,7 +42,7 @@ def one_line(envelope: Envelope, text: bytes) -> str:
 def when(ts: int) -> str:
     """Return a time in UTC, to the microsecond; the number itself if no calendar has it."""
     try:
-        return f"{_EPOCH + timedelta(microseconds=ts):%Y-%m-%dT%H:%M:%S.%fZ}"
+        return f"{(_EPOCH + timedelta(microseconds=ts)).isoformat(timespec='microseconds')}Z"
     except OverflowError:
         return str(ts)
 

@@ -65,9 +65,9 @@ def run(function: Callable[[], Awaitable[T]]) -> T:
         return anyio.run(function)
 
 
-def put(text: bytes) -> None:
-    """Print a line of data."""
-    sys.stdout.buffer.write(text + b"\n")
+def put(text: bytes, end: bytes = b"\n") -> None:
+    """Print a line of data, or several."""
+    sys.stdout.buffer.write(text + end)
 
 
 def say(text: str) -> None:

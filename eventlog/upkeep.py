@@ -27,7 +27,6 @@ from eventlog.location import log_file, open_log, open_reader
 from eventlog.printing import printable
 from eventlog.printing import printable
 from eventlog.sqlite import SqliteReader, database_file, duplicate
-from eventlog.sqlite.salvage import salvage as salvaged
 from eventlog.store import LogReader, Prunable
 from eventlog.terminal import Json, Location, Session, Sessions, one, put, run, say, writing
 
@@ -98,6 +97,7 @@ def salvage(
     Ids and numbers stay; in the place of what is lost stands one event that says so. Exit 1 if
     anything is lost.
     """
+    from eventlog.sqlite.salvage import salvage as salvaged  # noqa: PLC0415 - only it needs it
 
     async def work() -> int:
         found = await salvaged(source, target)
