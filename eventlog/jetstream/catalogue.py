@@ -1,4 +1,4 @@
-"""What sessions a log holds: from the last message of each, and its row; no event is read.
+"""What sessions a log holds: from the last message of each; no event is read.
 
 Above this module: `reader`, `store`. Below it: `scanning`, `look`.
 """
@@ -14,8 +14,9 @@ from eventlog.errors import InvalidSessionId
 from eventlog.event import GATEWAY, Seq, SessionId, is_session
 from eventlog.jetstream.look import Looks
 from eventlog.jetstream.pieces import Pieces
+from eventlog.jetstream.row import Row
 from eventlog.jetstream.scanning import Scanner
-from eventlog.jetstream.session import Claim, Row, Session
+from eventlog.jetstream.session import Claim, Session
 from eventlog.jetstream.stored import Stored, stored
 from eventlog.jetstream.subjects import Subjects, session_of
 from eventlog.store import SessionRow
@@ -35,19 +36,20 @@ class Sessions:
     async def newest(self, limit: int | None, *, every: bool) -> Sequence[SessionRow]:
         """Return the sessions, the one of the newest batch first; with *every*, also what is none."""
         ends = await self._ends()
-        keys = [key for key in ends if every or is_session(key)]
+        found = {key: Row.of(end.row) for key, end in ends.items() if every or is_session(key)}
+        keys = [key for key, row in found.items() if ends[key].last > row.floor or row.base]
         keys.sort(key=lambda key: -ends[key].order)
         rows: list[SessionRow] = []
-        for start in range(0, len(keys), _AT_ONCE):
-            if limit is not None and len(rows) >= limit:
-                break
-            some = keys[start : start + _AT_ONCE]
-            rows += await self._rows({key: ends[key] for key in some})
-        return rows if limit is None else rows[:limit]
+        for start in range(0, len(keys[:limit]), _AT_ONCE):
+            some = keys[:limit][start : start + _AT_ONCE]
+            due = max(ends[key].at for key in some)
+            whole = await self._looks.with_details({key: found[key] for key in some}, due)
+            rows += [_row(key, ends[key], whole[key]) for key in some]
+        return rows
 
     async def one(self, session: Session) -> SessionRow | None:
         """Return the row of a session that was seen just now."""
-        if session.end is None or session.row is None or not session.is_there:
+        if session.end is None or not session.is_there:
             return None
         return _row(session.key, session.end, session.row)
 
@@ -89,17 +91,6 @@ class Sessions:
         messages = await self._scanner.last([self._subjects.every("evt")])
         found = ((session_of(one.subject), stored(one)) for one in messages)
         return {key: end for key, end in found if end is not None and end.last}
-
-    async def _rows(self, ends: dict[SessionId, Stored]) -> list[SessionRow]:
-        due = max(end.at for end in ends.values())
-        names = {self._subjects.row(key): key for key in ends}
-        found = await self._looks.latest(list(names), due)
-        rows = {names[one.subject]: Row.of(one.body) for one in found.messages}
-        return [
-            _row(key, end, rows[key])
-            for key, end in ends.items()
-            if key in rows and (end.last > rows[key].floor or rows[key].base)
-        ]
 
 
 def _row(key: SessionId, end: Stored, row: Row) -> SessionRow:

@@ -16,7 +16,8 @@ from eventlog.event import Seq
 from eventlog.jetstream.link import Link, Message, Refused, Silent, answered
 from eventlog.jetstream.look import Looks
 from eventlog.jetstream.pieces import Name, Pieces
-from eventlog.jetstream.session import Left, Session
+from eventlog.jetstream.row import Left
+from eventlog.jetstream.session import Session
 from eventlog.jetstream.stored import EXPECTED, ROLLUP
 from eventlog.jetstream.subjects import Subjects
 from eventlog.packing import packed, unpacked
@@ -53,12 +54,12 @@ class Keeping:
 
     async def base(self, session: Session) -> Checkpoint | None:
         """Return what pruning left of a session that was seen just now."""
-        left = session.row.base if session.row else None
+        left = session.row.base
         if left is None:
             return None
         name = self._subjects.base
         body = await self._pieces.get(
-            lambda number: name(session.key, left.seq, number), left.pieces, session.row_at
+            lambda number: name(session.key, left.seq, number), left.pieces, session.end_at
         )
         return self._opened(session.key, BASE, left, body)
 

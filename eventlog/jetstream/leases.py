@@ -191,7 +191,7 @@ class ClusterLeases:
             Outgoing(self._subjects.lease(session.key), claim.body(), {ROLLUP: "sub"}).follows(
                 session.claim_at
             ),
-            fence(self._subjects, session, epoch=self._epoch, writer=self._process),
+            fence(self._subjects, session, session.row, epoch=self._epoch, writer=self._process),
         ]
         if clock() >= self._until:
             await self._renew()
@@ -201,7 +201,7 @@ class ClusterLeases:
             return
         if session.end_at > at:
             return  # it took so long to know that others have written since
-        session.end = fence_at(session, at, self._process)
+        session.end = fence_at(session, at, session.row, self._process)
         session.claim, session.claim_at = claim, at - 1
         session.held, session.was_held = True, False
 

@@ -5,6 +5,7 @@ Above this module: `reader`, `writer`, `leases`. Below it: `barrier`, `session`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from time import monotonic
 from typing import Final
@@ -14,6 +15,7 @@ import anyio
 from eventlog.event import SessionId, valid_session_id
 from eventlog.jetstream.barrier import Barrier
 from eventlog.jetstream.link import Collected, Link, Message, Silent
+from eventlog.jetstream.row import Row
 from eventlog.jetstream.session import Session, Unreadable
 from eventlog.jetstream.subjects import Subjects
 
@@ -68,7 +70,6 @@ class Looks:
     async def _look(self, session: Session, due: int) -> None:
         parts = {
             self._subjects.events(session.key): "evt",
-            self._subjects.row(session.key): "row",
             self._subjects.lease(session.key): "lease",
         }
         found = await self.latest(list(parts), due)
@@ -76,6 +77,25 @@ class Looks:
             session.see(found.messages, found.as_of, parts)
         except Unreadable as problem:
             raise self._link.unavailable(f"{session.key} cannot be read: {problem}") from None
+        row = session.row
+        if row.apart and not (row.title or row.opened):
+            whole = await self.with_details({session.key: row}, session.end_at)
+            if session.row is row:
+                session.row = whole[session.key]
+
+    async def with_details(self, rows: Mapping[SessionId, Row], due: int) -> dict[SessionId, Row]:
+        """Return rows with what is stored apart, as of *due*.
+
+        Raises:
+            LogUnavailable: it cannot be had within the deadline.
+
+        """
+        names = {self._subjects.row(key, row.apart): key for key, row in rows.items() if row.apart}
+        found = (await self.latest(list(names), due)).messages if names else []
+        keys = {names[one.subject]: one.body for one in found}
+        return {
+            key: row.with_details(keys[key]) if key in keys else row for key, row in rows.items()
+        }
 
     async def now(self) -> int:
         """Return where the stream ends."""

@@ -2,8 +2,8 @@
 
 Above this module: `store`. Below it: `keeping`, `publishing`, `scanning`.
 
-The row says first where a session begins now; then what lies before is removed. Whoever reads in
-between is served by the row, and whoever is cut off in between is finished by the next prune. The
+A fence says first where the session begins now; then what lies before is removed. Whoever reads in
+between goes by that, and whoever is cut off in between is finished by the next prune. The
 last message of a session always stays, or a fence in its place: it keeps the numbering.
 """
 
@@ -20,8 +20,9 @@ from eventlog.jetstream.fences import fence, fence_at
 from eventlog.jetstream.keeping import Keeping
 from eventlog.jetstream.parts import Parts
 from eventlog.jetstream.publishing import Conflict, Outgoing, Publisher
+from eventlog.jetstream.row import Row
 from eventlog.jetstream.scanning import Scanner
-from eventlog.jetstream.session import Row, Session
+from eventlog.jetstream.session import Session
 from eventlog.jetstream.stored import ROLLUP, Stored, headers, stored
 from eventlog.jetstream.subjects import Subjects
 from eventlog.store import Checkpoint, Prunable, SessionRow
@@ -50,7 +51,7 @@ class Pruning:
         batches = [one for one, _ in await sized(self._scanner, self._subjects, session)]
         if base.seq not in {one.last for one in batches}:
             raise ValueError(f"{base.seq} is not where a batch of {session.key} ends")
-        old = session.row.base if session.row else None
+        old = session.row.base
         left = await self._keeping.put_base(session.key, base)
         await self._change(session, lambda row: replace(row, floor=base.seq, base=left))
         await self._remove(session, base.seq, batches)
@@ -70,8 +71,8 @@ class Pruning:
                 await self._looks.fresh(session)
                 continue
             break
-        for part in ("ref", "blob", "base", "kept"):
-            await self._pieces.purge(f"{_under(self._subjects, part, session.key)}.>")
+        for part in ("ref", "blob", "base", "kept", "row"):
+            await self._pieces.purge(f"{self._subjects.under(part, session.key)}.>")
         await self._pieces.purge(self._subjects.aliases(session.key))
         await self._pieces.purge(self._subjects.events(session.key), before=session.end_at)
         session.tail = None
@@ -81,47 +82,37 @@ class Pruning:
     async def begin(self, session: Session, base: Checkpoint, row: SessionRow) -> None:
         """Make a session that begins behind *base*."""
         await self._looks.fresh(session)
-        if session.head or session.row:
+        if session.head:
             raise WrongExpectedVersion(session.key, START, session.head)
         left = await self._keeping.put_base(session.key, base)
-        made = Row(row.created, row.title, row.opened, base.seq, left)
+        made = Row(row.created, floor=base.seq, base=left).named(row.title, row.opened)
+        if made.apart:
+            subject = self._subjects.row(session.key, made.apart)
+            await self._pieces.store(subject, made.details())
         batch = Batch(base.seq + 1, base.seq, row.updated, LINES, 0, b"")
-        said = headers(batch, epoch=self._epoch, writer=self._writer)
+        said = headers(batch, made.header(), epoch=self._epoch, writer=self._writer)
         events = Outgoing(self._subjects.events(session.key), b"", said)
-        messages = [self._row(session, made), events.follows(session.end_at)]
         try:
-            at = await self._publisher.publish(session, messages)
+            at = await self._publisher.publish(session, [events.follows(session.end_at)])
         except Conflict:
             await self._looks.fresh(session)
             raise WrongExpectedVersion(session.key, START, session.head) from None
         if session.end_at <= at:
-            session.end = Stored(at, batch, self._writer, at)
-            session.row, session.row_at = made, at - 1
+            session.end, session.row = Stored(at, batch, self._writer, at, made.header()), made
 
     async def _change(self, session: Session, change: Callable[[Row], Row]) -> None:
         """Store a session's row, changed; again if something has moved."""
         while True:
-            row = change(session.row or Row())
-            if row.floor == session.head:  # its last batch goes, too: a fence keeps its numbers
-                try:
-                    return await self._publish(session, row)
-                except Conflict:
-                    pass
-            elif (at := await self._pieces.replace(self._row(session, row))) is not None:
-                session.row, session.row_at = row, at
-                return None
-            await self._looks.fresh(session)
+            try:
+                return await self._publish(session, change(session.row))
+            except Conflict:
+                await self._looks.fresh(session)
 
     async def _publish(self, session: Session, row: Row) -> None:
-        end = fence(self._subjects, session, epoch=self._epoch, writer=self._writer)
-        at = await self._publisher.publish(session, [self._row(session, row), end])
+        end = fence(self._subjects, session, row, epoch=self._epoch, writer=self._writer)
+        at = await self._publisher.publish(session, [end])
         if session.end_at <= at:  # else others have gone on from there, and were seen first
-            session.end = fence_at(session, at, self._writer)
-            session.row, session.row_at = row, at - 1
-
-    def _row(self, session: Session, row: Row) -> Outgoing:
-        message = Outgoing(self._subjects.row(session.key), row.body(), {ROLLUP: "sub"})
-        return message.follows(session.row_at)
+            session.end, session.row = fence_at(session, at, row, self._writer), row
 
     async def _remove(self, session: Session, to: int, batches: list[Stored]) -> None:
         """Remove batches, states and large strings up to *to*."""
@@ -135,7 +126,7 @@ class Pruning:
 
     async def _unrefer(self, session: Session, to: int) -> None:
         """Remove large strings that no event after *to* refers to."""
-        wanted = f"{_under(self._subjects, 'ref', session.key)}.*"
+        wanted = f"{self._subjects.under('ref', session.key)}.*"
         for message in await self._scanner.last([wanted], headers_only=False):
             ref = Ref.of(message)
             if not 0 < ref.last <= to:
@@ -170,8 +161,3 @@ def reach(
             break
         floor, size = one.last, size + length
     return Prunable(Seq(floor), floor - start, size)
-
-
-def _under(subjects: Subjects, part: str, key: str) -> str:
-    """Return the beginning of a session's subjects of a kind."""
-    return subjects.row(key).replace(".row.", f".{part}.", 1)

@@ -7,64 +7,20 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
 
 from eventlog import codec
 from eventlog.event import SessionId
 from eventlog.jetstream.link import Message
+from eventlog.jetstream.row import Row
 from eventlog.jetstream.stored import Stored, stored
 from eventlog.tail import Tail
 
 if TYPE_CHECKING:
     from eventlog.jetstream.draft import Pending
-
-
-class Left(NamedTuple):
-    """Where the state is that pruning left, and how to know it."""
-
-    seq: int
-    version: int
-    crc: int
-    pieces: int
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What is stored of a session beside its events."""
-
-    created: int = 0
-    title: str | None = None
-    opened: Mapping[str, Any] = field(default_factory=dict)
-    floor: int = 0
-    base: Left | None = None
-
-    def body(self) -> bytes:
-        """Return the row as it is stored."""
-        return codec.dumps(
-            {
-                "created": self.created,
-                "title": self.title,
-                "opened": self.opened,
-                "floor": self.floor,
-                "base": self.base and list(self.base),
-            }
-        )
-
-    @classmethod
-    def of(cls, body: bytes) -> Row:
-        """Read a row."""
-        found = codec.loads(body)
-        base = found["base"]
-        return cls(
-            found["created"],
-            found["title"],
-            found["opened"],
-            found["floor"],
-            Left(*base) if base else None,
-        )
 
 
 class Claim(NamedTuple):
@@ -99,8 +55,8 @@ class Session:
     as_of: int = -1
     end: Stored | None = None
     """The last message of its events, a fence perhaps."""
-    row: Row | None = None
-    row_at: int = 0
+    row: Row = field(default_factory=Row)
+    """What that message says beside them."""
     claim: Claim = FREE
     claim_at: int = 0
     held: bool = False
@@ -124,7 +80,7 @@ class Session:
     @property
     def floor(self) -> int:
         """Pruned up to and including this one."""
-        return self.row.floor if self.row else 0
+        return self.row.floor
 
     @property
     def end_at(self) -> int:
@@ -134,7 +90,7 @@ class Session:
     @property
     def is_there(self) -> bool:
         """Whether there are events, or were some that left a base."""
-        return self.head > self.floor or bool(self.row and self.row.base)
+        return self.head > self.floor or self.row.base is not None
 
     def see(self, messages: Sequence[Message], as_of: int, parts: Mapping[str, str]) -> None:
         """Take what was found of it when the stream ended at *as_of*.
@@ -151,9 +107,6 @@ class Session:
         head = self.head
         if self.end_at <= as_of:
             self._see_end(found.get("evt"))
-        if self.row_at <= as_of:
-            row = found.get("row")
-            self.row, self.row_at = (Row.of(row.body), row.seq) if row else (None, 0)
         if self.claim_at <= as_of:
             claim = found.get("lease")
             self.claim, self.claim_at = (Claim.of(claim.body), claim.seq) if claim else (FREE, 0)
@@ -167,7 +120,10 @@ class Session:
         known = message and stored(message)
         if message and known is None:
             raise Unreadable(f"message {message.seq} of the stream does not say what it holds")
-        self.end = known or None
+        row = Row.of(known.row) if known else Row()
+        if row.apart and row.apart == self.row.apart:
+            row = replace(row, title=self.row.title, opened=self.row.opened)
+        self.end, self.row = known or None, row
 
     def extend(self, end: Stored, first: int, lines: Sequence[bytes]) -> None:
         """Note that *lines* are durable, the last of them in *end*."""

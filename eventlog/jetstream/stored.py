@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from eventlog.batch import LINES, Batch
+from eventlog.errors import Malformed
 from eventlog.jetstream.link import Message
+from eventlog.jetstream.row import Row
 
 FIRST: Final = "Seq-First"
 LAST: Final = "Seq-Last"
@@ -21,6 +23,7 @@ TIME: Final = "Ts"
 CRC: Final = "Crc"
 EPOCH: Final = "Epoch"
 WRITER: Final = "Writer"
+ROW: Final = "Row"
 ORDER: Final = "Order"
 """On a fence: the stream's number of the last batch before it."""
 
@@ -38,6 +41,8 @@ class Stored:
     writer: str
     order: int
     """The stream's number of the session's last batch up to here."""
+    row: str = ""
+    """The session's row, as its header."""
     is_whole: bool = True
     """Whether its body is here; it is not kept in memory after it was written."""
 
@@ -60,16 +65,18 @@ class Stored:
 def stored(message: Message) -> Stored | None:
     """Return what *message* says of itself; None if it says nothing that can be read."""
     found = message.headers
+    row = found.get(ROW, "")
     try:
+        Row.of(row)
         first, last = int(found[FIRST]), int(found[LAST])
         batch = Batch(first, last, int(found[TIME]), LINES, int(found[CRC]), message.body)
         order = int(found.get(ORDER, message.seq))
-    except (KeyError, ValueError):
+    except (KeyError, ValueError, TypeError, Malformed):
         return None
-    return Stored(message.seq, batch, found.get(WRITER, ""), order)
+    return Stored(message.seq, batch, found.get(WRITER, ""), order, row)
 
 
-def headers(batch: Batch, *, epoch: str, writer: str) -> dict[str, str]:
+def headers(batch: Batch, row: str, *, epoch: str, writer: str) -> dict[str, str]:
     """Return what stands beside a batch's body."""
     return {
         FIRST: str(batch.first),
@@ -78,4 +85,5 @@ def headers(batch: Batch, *, epoch: str, writer: str) -> dict[str, str]:
         CRC: str(batch.crc),
         EPOCH: epoch,
         WRITER: writer,
+        ROW: row,
     }

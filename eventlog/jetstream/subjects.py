@@ -66,9 +66,13 @@ class Subjects:
         """Return where the servers say that a batch has been stored."""
         return f"{self.log}.new.{place(key)}"
 
-    def row(self, key: str) -> str:
-        """Return where its row is."""
-        return f"{self.log}.row.{place(key)}"
+    def row(self, key: str, hash_: str) -> str:
+        """Return where that part of its row is that is stored apart."""
+        return f"{self.log}.row.{place(key)}.{hash_}"
+
+    def under(self, part: str, key: str) -> str:
+        """Return what a session's subjects of a kind begin with."""
+        return f"{self.log}.{part}.{place(key)}"
 
     def lease(self, key: str) -> str:
         """Return where it stands who may write it."""

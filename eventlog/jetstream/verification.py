@@ -37,7 +37,7 @@ class Verification:
         """Yield every damage of a session, in words."""
         session = await self._looks.fresh(self._looks.session(key))
         floor = session.floor
-        if session.row and session.row.base and await self._keeping.base(session) is None:
+        if session.row.base and await self._keeping.base(session) is None:
             yield _damage(key, 1, floor, "pruned, and their base is damaged")
         used: dict[str, int] = {}
         async for damage in self._of_events(session, floor, used):

@@ -29,7 +29,8 @@ from eventlog.jetstream.look import Looks
 from eventlog.jetstream.pieces import Pieces
 from eventlog.jetstream.publishing import Conflict, Outgoing, Publisher
 from eventlog.jetstream.room import Room
-from eventlog.jetstream.session import Row, Session
+from eventlog.jetstream.row import Row
+from eventlog.jetstream.session import Session
 from eventlog.jetstream.stored import ID, ROLLUP, Stored, headers
 from eventlog.jetstream.subjects import Subjects
 from eventlog.listing import LISTED, listing
@@ -166,48 +167,50 @@ class Writer:
         batches = list(
             Sealer(session.key, self._checksum).seal(draft.start + 1, draft.times, draft.lines)
         )
-        row = self._row(session, draft)
-        beside = [] if row is None else [self._new_row(session, row)]
-        beside += self._aliases(session, draft)
+        row = await self._row(session, draft)
+        beside = self._aliases(session, draft)
         if draft.blobs:
             beside += await self._blobs(session, draft)
-        messages = self._messages(session, batches, draft.follows)
+        messages = self._messages(session, batches, row.header(), draft.follows)
         at = await self._publisher.publish(session, [*beside, *messages])
         if session.end_at > at:
             return  # it took so long to know that others have written more, which was seen
-        end = Stored(at, batches[-1]._replace(body=b""), self._name, at, is_whole=False)
-        row_at = at - len(beside) - len(messages) + 1
-        if row is not None and session.row_at < row_at:
-            session.row, session.row_at = row, row_at
+        last = batches[-1]._replace(body=b"")
+        end = Stored(at, last, self._name, at, row.header(), is_whole=False)
+        old, session.row = session.row, row
         for number, batch in enumerate(batches):
             session.note(batch.first, at - len(batches) + 1 + number)
         session.extend(end, draft.start + 1, draft.lines)
+        if old.apart not in {"", row.apart}:
+            await self._pieces.purge(self._subjects.row(session.key, old.apart))
 
-    def _messages(self, session: Session, batches: Sequence[Batch], follows: int) -> list[Outgoing]:
+    def _messages(
+        self, session: Session, batches: Sequence[Batch], row: str, follows: int
+    ) -> list[Outgoing]:
         subject = self._subjects.events(session.key)
         found = []
         for batch in batches:
-            said = headers(batch, epoch=self._epoch, writer=self._name)
+            said = headers(batch, row, epoch=self._epoch, writer=self._name)
             said[ID] = f"{session.key}:{batch.first}"
             found.append(Outgoing(subject, batch.body, said))
         found[0].follows(follows)
         return found
 
-    def _row(self, session: Session, draft: Draft) -> Row | None:
-        """Return the session's row if it changes."""
+    async def _row(self, session: Session, draft: Draft) -> Row:
+        """Return the session's row as it will be; what of it is stored apart is stored."""
         row = session.row
-        if row is None or (not session.is_there and not row.created):
-            row = replace(row or Row(), created=draft.times[0])
+        if not session.is_there and not row.created:
+            row = replace(row, created=draft.times[0])
+        title, opened = row.title, row.opened
         for found in draft.changes:
-            if found.title is not None:
-                row = replace(row, title=found.title or None)
-            if found.opened is not None and not row.opened:
-                row = replace(row, opened=found.opened)
-        return None if row == session.row else row
-
-    def _new_row(self, session: Session, row: Row) -> Outgoing:
-        message = Outgoing(self._subjects.row(session.key), row.body(), {ROLLUP: "sub"})
-        return message.follows(session.row_at)
+            title = title if found.title is None else found.title or None
+            opened = opened or found.opened or {}
+        if (title, opened) == (row.title, row.opened):
+            return row
+        row = row.named(title, opened)
+        if row.apart:
+            await self._pieces.store(self._subjects.row(session.key, row.apart), row.details())
+        return row
 
     def _aliases(self, session: Session, draft: Draft) -> list[Outgoing]:
         names = dict.fromkeys(name for found in draft.changes for _, name in found.aliases)
