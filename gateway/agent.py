@@ -24,11 +24,12 @@ from eventlog import AcpRecorder, EventLogError, Fenced, Log, SessionId
 from gateway.agent_spec import AgentSpec
 from gateway.auth import without_token
 from gateway.errors import CannotStart, Code, PeerGone, RpcError
-from gateway.jsonrpc import Request, RequestId
+from gateway.jsonrpc import Notification, Request, RequestId
 from gateway.outbox import Outbox
 from gateway.patience import PatientRecording
 from gateway.peer import Call, Peer
 from gateway.recording import Remark, recorded
+from gateway.remarks import Remarks
 from gateway.tenants import Tenant, Tenants
 from gateway.transports import Exit, Transport, run_process
 
@@ -85,7 +86,7 @@ class Agent:
         self._ready = anyio.Event()
         self._stop = anyio.Event()
         self._left = anyio.Event()
-        self._remarks: dict[bytes, list[Remark]] = {}
+        self._remarks = Remarks()
         self._stderr: deque[str] = deque(maxlen=STDERR_KEPT)
 
     @property
@@ -154,6 +155,19 @@ class Agent:
                 self.recorder.know(known_as, session_id)
             yield
 
+    async def open(self, method: str, params: dict[str, Any], session_id: SessionId) -> Any:
+        """Ask for a session, new or known; return the answer, which names it.
+
+        Raises:
+            RpcError: the agent refused.
+            PeerGone: it ended first.
+            TimeoutError: it did not answer.
+
+        """
+        id_ = f"open-{session_id}-{token_hex(4)}"
+        self._tenants.expect(id_, session_id)
+        return await self.peer.request(method, params, id=id_, timeout=self.spec.opening)
+
     def settle(self, foreign_id: str, tenant: Tenant) -> None:
         """Take note that the agent knows *tenant*'s session by *foreign_id*."""
         self._tenants.settle(foreign_id, tenant)
@@ -165,7 +179,7 @@ class Agent:
 
     def remark(self, frame: bytes, remark: Remark) -> None:
         """Say what is known of a frame that will be sent."""
-        self._remarks.setdefault(frame, []).append(remark)
+        self._remarks.add(frame, remark)
 
     def questions_of(self, tenant: Tenant) -> list[str]:
         """Return the ids of what the agent has asked in a session and nobody has answered."""
@@ -182,7 +196,7 @@ class Agent:
                     env=without_token(os.environ),
                     complain=self._stderr.append,
                 ) as process,
-                recorded(process, self.recording, self._known_of) as line,
+                recorded(process, self.recording, self._remarks.take) as line,
             ):
                 await self._converse(line)
                 with anyio.CancelScope(shield=True):
@@ -263,6 +277,9 @@ class Agent:
                     why = f"{method}: there is no such session here"
                     raise RpcError(Code.INVALID_PARAMS, why, {"path": "sessionId"})
                 return await tenant.hear(call)
+            case Notification("$/cancel_request", {"requestId": int() | str() as id_}):
+                if tenant := self._tenant(id_, None):
+                    await tenant.withdraw(id_)
         return None  # a notification is in the log, which is where clients read it
 
     def _tenant(self, id_: RequestId, params: Any) -> Tenant | None:
@@ -272,17 +289,8 @@ class Agent:
                 return self._tenants.find(foreign)
         return self._tenants.find(self.recorder.asked_in(id_) or "")
 
-    def _known_of(self, frame: bytes) -> Remark | None:
-        remarks = self._remarks.get(frame, [])
-        remark = remarks.pop(0) if remarks else None
-        if not remarks:
-            self._remarks.pop(frame, None)
-        return remark
-
     def _lose(self) -> None:
         """Tell who waits that nothing is sent and nobody is answered any more."""
-        for remarks in self._remarks.values():
-            for remark in remarks:
-                remark.done(recorded=False)
+        self._remarks.lose()
         for tenant in self._tenants.everyone():
             tenant.lost()

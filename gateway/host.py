@@ -29,6 +29,9 @@ log = logging.getLogger("gateway")
 LEAVING_TIMEOUT: Final = 2.0
 """Seconds that an agent has to close a session."""
 
+REQUEST_CANCELLED: Final = -32800
+"""ACP's code for the answer to a call that was taken back."""
+
 _ASKS_THE_USER: Final = frozenset({"session/request_permission", "elicitation/create"})
 
 
@@ -91,7 +94,8 @@ class Host:
         ):
             found = await self._found(past, where)
             if found is None:
-                found = _session_id_in(await self._ask_to_open("session/new", where))
+                opened = await self._agent.open("session/new", where, self._session_id)
+                found = _session_id_in(opened)
                 if history:
                     await self._tell_forgotten()
             self._foreign_id = found
@@ -105,7 +109,9 @@ class Host:
 
         """
         await self._withdraw(reason)
-        if "close" in (self._agent.capabilities.get("sessionCapabilities") or {}):
+        if self._foreign_id and "close" in (
+            self._agent.capabilities.get("sessionCapabilities") or {}
+        ):
             params = {"sessionId": self._foreign_id}
             try:
                 await self._agent.peer.request("session/close", params, timeout=LEAVING_TIMEOUT)
@@ -180,6 +186,14 @@ class Host:
             return await self._ask(call.id, call.method, question_key(call.method, call.params))
         return await self.workspace.answer(call.method, call.params)
 
+    async def withdraw(self, id_: RequestId) -> None:
+        """Withdraw a question that the agent takes back: it is answered that it was cancelled."""
+        recorded = self._agent.recorder.open_requests.get(id_)
+        question = await self._question(recorded) if recorded else None
+        if question:
+            taken_back = RpcError(REQUEST_CANCELLED, "Request cancelled")
+            _settle(question, taken_back, Note(cancelled="resolved"))
+
     async def _withdraw(self, reason: str) -> None:
         """Withdraw every question of the session; return once that is in the log."""
         recorded = self._agent.questions_of(self)
@@ -194,7 +208,8 @@ class Host:
         """Let the agent take up what it knows, by the best of its ways (P-38); None: it cannot."""
         for method, foreign in self._ways(past):
             try:
-                answer = await self._ask_to_open(method, {"sessionId": foreign, **where})
+                params = {"sessionId": foreign, **where}
+                answer = await self._agent.open(method, params, self._session_id)
                 return foreign if method != "session/fork" else _session_id_in(answer)
             except RpcError as error:
                 log.info("%s: %s failed: %s", self._session_id, method, error)
@@ -209,9 +224,6 @@ class Host:
             yield "session/resume", past.known_as
         if past.known_as and able.get("loadSession"):
             yield "session/load", past.known_as
-
-    async def _ask_to_open(self, method: str, params: dict[str, Any]) -> Any:
-        return await self._agent.peer.request(method, params, timeout=self._agent.spec.opening)
 
     async def _tell_forgotten(self) -> None:
         notice = "The agent was started anew and does not remember this session."

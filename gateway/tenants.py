@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import anyio
 
 from eventlog import SessionId
-from gateway.jsonrpc import Request
+from gateway.jsonrpc import Request, RequestId
 
 
 class Tenant(Protocol):
@@ -23,6 +23,10 @@ class Tenant(Protocol):
 
     async def hear(self, call: Request) -> Any:
         """Return the answer to what the agent asks."""
+        ...
+
+    async def withdraw(self, id_: RequestId) -> None:
+        """Hear that the agent does not want an answer any more."""
         ...
 
     def lost(self) -> None:
@@ -37,8 +41,9 @@ class Tenants:
         self._home = home
         self._shared = shared
         self._turn = anyio.Lock()
-        self._newcomer: tuple[SessionId, Tenant] | None = None
+        self._newcomer: Tenant | None = None
         self._known: dict[str, Tenant] = {}
+        self._asked: dict[RequestId, SessionId] = {}
         self._with_history: set[SessionId] = set()
 
     @asynccontextmanager
@@ -49,11 +54,15 @@ class Tenants:
         async with self._turn:
             if history:
                 self._with_history.add(session_id)
-            self._newcomer = session_id, tenant
+            self._newcomer = tenant
             try:
                 yield
             finally:
                 self._newcomer = None
+
+    def expect(self, id_: RequestId, session_id: SessionId) -> None:
+        """Take note that the answer to the call *id_* names a session, however late it comes."""
+        self._asked[id_] = session_id
 
     def settle(self, foreign_id: str, tenant: Tenant) -> None:
         """Take note by which id of the agent's a session goes."""
@@ -64,8 +73,8 @@ class Tenants:
         self._known.pop(foreign_id, None)
 
     def name(self, foreign_id: str, call: Mapping[str, Any]) -> SessionId:  # noqa: ARG002
-        """Return the durable id of a session that the agent has just named."""
-        return self._newcomer[0] if self._newcomer else self._home
+        """Return the durable id of a session that the agent has just named, answering *call*."""
+        return self._asked.get(call.get("id", ""), self._home)
 
     def has_history(self, session_id: SessionId) -> bool:
         """Whether the log held something of a session when it was opened."""
@@ -76,9 +85,9 @@ class Tenants:
         if tenant := self._known.get(foreign_id):
             return tenant
         if self._newcomer:
-            return self._newcomer[1]
+            return self._newcomer
         return None if self._shared else next(iter(self._known.values()), None)
 
     def everyone(self) -> list[Tenant]:
         """Return all of them, and who is about to be one."""
-        return [*self._known.values(), *([self._newcomer[1]] if self._newcomer else [])]
+        return [*self._known.values(), *([self._newcomer] if self._newcomer else [])]

@@ -4,12 +4,13 @@
 
 ABILITIES is the JSON of its `agentCapabilities`; `hangs` among them names methods that it never
 answers, `refuses` those that it answers with an error (as it does whatever is about a folder called
-`forbidden`), `early` lets it ask for a file before it answers `session/new`.
+`forbidden`; one called `late` is answered when the next one is asked for), `early` lets it ask for a file before it answers `session/new`.
 
     say WORDS             says them
     ask                   asks for a permission, and says what it was answered
     call METHOD PARAMS    calls its client, and says what it was answered
     calls                 says which methods it was called
+    regret                asks for a permission, takes that back, and says what it was answered
     wait                  goes on until it is told to stop
     hang                  goes on whatever it is told
     crash                 ends, with code 3
@@ -31,6 +32,7 @@ names, ids = count(1), count(1)
 calls: list[str] = []
 waiting: dict[str, Any] = {}
 """Sessions that wait to be told to stop, and the prompts that they do it for."""
+late: list[Callable[[Json], None]] = []
 asked: dict[int, Callable[[Json], None]] = {}
 
 
@@ -46,11 +48,12 @@ def say(session: str, words: str, kind: str = "agent_message_chunk") -> None:
     send(method="session/update", params={"sessionId": session, "update": update})
 
 
-def ask(method: str, params: Json, then: Callable[[Json], None]) -> None:
-    """Ask the client; *then* hears its answer."""
+def ask(method: str, params: Json, then: Callable[[Json], None]) -> int:
+    """Ask the client; *then* hears its answer. Return the question's id."""
     id_ = next(ids)
     asked[id_] = then
     send(id=id_, method=method, params=params)
+    return id_
 
 
 def end(prompt: Any, reason: str = "end_turn") -> None:
@@ -66,14 +69,16 @@ def perform(prompt: Any, session: str, text: str) -> None:
         say(session, json.dumps(answer.get("result", answer.get("error")), sort_keys=True))
         end(prompt)
 
-    if word == "ask":
+    if word in ("ask", "regret"):
         options = [
             {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
             {"optionId": "no", "name": "No", "kind": "reject_once"},
         ]
         tool = {"toolCallId": f"t-{prompt}", "title": rest or "rm"}
         params = {"sessionId": session, "toolCall": tool, "options": options}
-        ask("session/request_permission", params, tell)
+        id_ = ask("session/request_permission", params, tell)
+        if word == "regret":
+            send(method="$/cancel_request", params={"requestId": id_})
     elif word == "call":
         method, _, given = rest.partition(" ")
         ask(method, {"sessionId": session, **json.loads(given)}, tell)
@@ -100,6 +105,11 @@ def open_session(id_: Any, method: str, params: Json) -> None:
     def answer(_: Json) -> None:
         send(id=id_, result={"sessionId": session})
 
+    if params["cwd"].endswith("/late"):
+        late.append(answer)
+        return
+    while late:
+        late.pop()({})
     if able.get("early"):
         path = f"{params['cwd']}/AGENTS.md"
         ask("fs/read_text_file", {"sessionId": session, "path": path}, answer)

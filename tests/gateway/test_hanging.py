@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from gateway.errors import RpcError
-from tests.gateway.stage import actor, ended, scripted, staged
+from tests.gateway.stage import actor, ended, said, scripted, staged
 
 pytestmark = pytest.mark.anyio
 
@@ -202,3 +202,19 @@ async def test_lines_of_64_mib(tmp_path: Path) -> None:
     assert 0 < len(last) < 200
     assert [one["size"] for one in noise] == [limit + 1]
     assert [event["type"] for event in events][-1] == "prompt.finished"
+
+
+async def test_a_question_that_is_taken_back(tmp_path: Path) -> None:
+    """P-27: an agent cancels its own call (`$/cancel_request`): the question is withdrawn, the call is
+    answered -32800, and a person's answer to it is late."""
+    async with staged(tmp_path, actor()) as stage, stage.client() as client:
+        where = {"session_id": (await client.ask("session.create", {"cwd": "."}))["session_id"]}
+        receipt = await client.ask("prompt.submit", {**where, "text": "regret"})
+        await client.events(until=ended(receipt["seq"]))
+        since = await client.ask("session.events.since", where)
+        events = await stage.log(where["session_id"])
+
+    assert since["open_requests"] == []
+    cancels = [e["payload"]["reason"] for e in events if e["type"] == "request.cancel"]
+    assert cancels == ["resolved"]
+    assert "-32800" in said(events)

@@ -234,3 +234,27 @@ async def test_a_killed_process_is_a_crash(tmp_path: Path) -> None:
 
     for end in ends:
         assert end["error"]["message"] == "The agent exited by SIGKILL before it had answered."
+
+
+async def test_an_answer_that_comes_too_late_is_not_taken_for_anothers(tmp_path: Path) -> None:
+    """P-36: a session that was given up is named while the next one is opened: each answer is that of
+    its own call, in its own log."""
+    (tmp_path / "late").mkdir()
+    agent = actor(CLOSES, shared=True, opening=0.4)
+    async with staged(tmp_path / "log", agent) as stage, stage.client() as client:
+        first = await create(client, tmp_path)  # so that the process goes on
+        with pytest.raises(RpcError, match="in time"):
+            await create(client, tmp_path / "late")
+        second = await create(client, tmp_path)
+        await turn(client, second, "say mine")
+        listed = await client.ask("session.list")
+        names = [item["id"] for item in listed["sessions"]]
+        logs = {name: await stage.log(name) for name in names}
+
+    opened = {
+        name: [e["payload"]["cwd"] for e in events if e["type"] == "session.opened"]
+        for name, events in logs.items()
+    }
+    assert opened[first["session_id"]] == opened[second["session_id"]] == [str(tmp_path)]
+    assert [str(tmp_path / "late")] in opened.values()
+    assert said(logs[second["session_id"]]) == "mine"
