@@ -9,6 +9,7 @@ import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from random import Random
 
 import anyio
 from anyio.abc import SocketStream
@@ -75,7 +76,13 @@ async def link(target: int) -> AsyncGenerator[Link, None]:
 
 
 def free_port() -> int:
-    """Return a port on loopback that nobody listens on."""
-    with socket.socket() as asked:
-        asked.bind(("127.0.0.1", 0))
-        return int(asked.getsockname()[1])
+    """Return a port on loopback that nobody listens on.
+
+    It is below those that the system gives to whoever connects: one of these may be taken again
+    before a server listens on it.
+    """
+    for port in Random().sample(range(20_000, 32_000), 100):  # noqa: S311 - ports, no secrets
+        with suppress(OSError), socket.socket() as asked:
+            asked.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no port is free")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -16,8 +16,19 @@ from time import monotonic_ns
 from typing import Final
 
 import anyio
+from anyio.abc import TaskGroup
 
-from eventlog import Event, Fenced, Log, LogUnavailable, SessionId, WrongExpectedVersion, parse
+from eventlog import (
+    Event,
+    Fenced,
+    Log,
+    LogUnavailable,
+    Page,
+    SessionId,
+    WrongExpectedVersion,
+    parse,
+    subscribe,
+)
 from tests.nats.history import Operation, violations
 
 HELD: Final = SessionId("s-held")
@@ -44,6 +55,8 @@ class Work:
     reasons: Counter[str] = field(default_factory=Counter)
     longest: float = 0.0
     """Seconds that the longest call took."""
+    followed: dict[tuple[int, SessionId], list[bytes]] = field(default_factory=dict)
+    """What a follower of each session has heard over each connection."""
     _texts: count[int] = field(default_factory=count)
     _turned: anyio.Event = field(default_factory=anyio.Event)
 
@@ -96,6 +109,30 @@ class Work:
             operation.ended = monotonic_ns()
             self.acknowledged += operation.kind == "append" and operation.outcome == "done"
         self.longest = max(self.longest, anyio.current_time() - begun)
+        self._wake()
+
+    async def follow(self, number: int, log: Log, session_id: SessionId) -> None:
+        """Follow a session; go on from the cursor when the log says that it is away."""
+        heard = self.followed[number, session_id] = []
+        while True:
+            pages = subscribe(log, session_id, after=len(heard))
+            try:
+                async with aclosing(pages):
+                    async for page in pages:
+                        if isinstance(page, Page):
+                            heard += page.lines
+                            self._wake()
+            except LogUnavailable:
+                await anyio.sleep(0.05)
+
+    async def caught_up(self, log: Log) -> None:
+        """Return once every follower has heard all that there is."""
+        heads = {key: (await log.read(key, limit=1)).head for key in SESSIONS}
+        with anyio.fail_after(PATIENCE):
+            while any(len(heard) < heads[key] for (_, key), heard in self.followed.items()):
+                await self._turned.wait()
+
+    def _wake(self) -> None:
         self._turned.set()
         self._turned = anyio.Event()
 
@@ -110,6 +147,9 @@ class Work:
             found = violations(history, final)
             told = "\n".join(found[:10])
             assert not found, f"{session_id}: {len(found)} violations:\n{told}"
+            for (number, key), heard in self.followed.items():
+                same = key != session_id or heard == page.lines[: len(heard)]
+                assert same, f"{session_id}: the follower on connection {number} heard otherwise"
 
 
 async def _append(log: Log, session_id: SessionId, operation: Operation) -> None:
@@ -137,10 +177,20 @@ async def working(
 ) -> AsyncGenerator[Work, None]:
     """Let clients work on a log, spread over *logs*, which are it, for as long as the block runs."""
     work = Work(deadline)
-    async with anyio.create_task_group() as tasks:
-        for number in range(clients):
-            random = Random(f"{seed} {number}")  # noqa: S311 - choices, no secrets
-            client = partial(work.client, owner=number % len(logs) == 0)
-            tasks.start_soon(client, f"c{number}", logs[number % len(logs)], random)
-        yield work
-        tasks.cancel_scope.cancel()
+    async with anyio.create_task_group() as followers:
+        for number, log in enumerate(logs):
+            for session_id in SESSIONS:
+                followers.start_soon(work.follow, number, log, session_id)
+        async with anyio.create_task_group() as tasks:
+            _employ(tasks, work, logs, clients=clients, seed=seed)
+            yield work
+            tasks.cancel_scope.cancel()
+        await work.caught_up(logs[0])
+        followers.cancel_scope.cancel()
+
+
+def _employ(tasks: TaskGroup, work: Work, logs: Sequence[Log], *, clients: int, seed: int) -> None:
+    for number in range(clients):
+        random = Random(f"{seed} {number}")  # noqa: S311 - choices, no secrets
+        client = partial(work.client, owner=number % len(logs) == 0)
+        tasks.start_soon(client, f"c{number}", logs[number % len(logs)], random)
