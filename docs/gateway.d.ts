@@ -410,6 +410,22 @@ export interface SessionCloseResult {
   messages: unknown[];
 }
 
+/** Set one thing of those that `session.opened` says the agent has: a mode, a model, an option. */
+export interface SessionConfigure {
+  session_id: string;
+  profile?: string | null;
+  mode?: string | null;
+  model?: string | null;
+  option?: string | null;
+  value?: unknown;
+}
+
+/** How the agent was told, and what it answered. */
+export interface SessionConfigureResult {
+  method: string;
+  answer: unknown;
+}
+
 /** What became of the words; `rejected`: no turn runs, so that they are a prompt to submit. */
 export interface SessionCorrectionResult {
   status: "queued" | "redirected" | "rejected";
@@ -775,6 +791,8 @@ export interface Methods {
   "session.branch": { params: SessionBranch; result: SessionBranchResult };
   /** End a live session; its log stays (P-23). */
   "session.close": { params: SessionClose; result: SessionCloseResult };
+  /** Set one thing of those that `session.opened` says the agent has: a mode, a model, an option. */
+  "session.configure": { params: SessionConfigure; result: SessionConfigureResult };
   /** Start a session with an agent, and attach to it (P-21). */
   "session.create": { params: SessionCreate; result: Snapshot };
   /** Delete a session that is not live; its id is never used again. */

@@ -120,6 +120,18 @@ class Host:
         self._agent.leave(self._foreign_id)
         self.lost()
 
+    async def set(self, method: str, params: dict[str, Any]) -> Any:
+        """Set a mode, a model or an option; return the agent's answer.
+
+        Raises:
+            RpcError: the agent refused.
+            PeerGone: it has ended.
+            TimeoutError: it did not answer.
+
+        """
+        told = {"sessionId": self._foreign_id, **params}
+        return await self._agent.peer.request(method, told, timeout=self._agent.spec.opening)
+
     async def prompt(self, content: Any, slot: Slot, *, waited: bool) -> None:
         """Give the agent a prompt, recorded at *slot*; return when its turn is over.
 

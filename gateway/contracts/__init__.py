@@ -91,6 +91,7 @@ from gateway.contracts.sessions import (
     SessionResume,
     Snapshot,
 )
+from gateway.contracts.settings import SessionConfigure, SessionConfigureResult
 from gateway.contracts.settling import (
     ApprovalPending,
     ApprovalPendingResult,
@@ -163,6 +164,7 @@ CONTRACTS: Final = _named(
     Contract("session.blob", SessionBlob, SessionBlobResult, _KNOWN | {Code.BAD_ARGUMENT}),
     Contract("session.branch", SessionBranch, SessionBranchResult, _LIVE | _PEOPLES),
     Contract("session.close", SessionClose, SessionCloseResult, _LIVE),
+    Contract("session.configure", SessionConfigure, SessionConfigureResult, _LIVE | _PEOPLES),
     Contract(
         "session.create",
         SessionCreate,
@@ -264,6 +266,7 @@ __all__ = [
     "SessionBlob",
     "SessionBranch",
     "SessionClose",
+    "SessionConfigure",
     "SessionCreate",
     "SessionDelete",
     "SessionEventsSince",

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
-from gateway.methods import contents, events, line, lookups, prompts, sessions, settling
+from gateway.methods import (
+    contents,
+    events,
+    line,
+    lookups,
+    prompts,
+    sessions,
+    settings,
+    settling,
+)
 from gateway.methods.call import Call, Gateway
 
 Method = Callable[[Call, Any], Awaitable[Any]]
@@ -25,6 +34,7 @@ METHODS: Final[Mapping[str, Method]] = {
     "session.blob": contents.blob,
     "session.branch": sessions.branch,
     "session.close": sessions.close,
+    "session.configure": settings.configure,
     "session.create": sessions.create,
     "session.delete": sessions.delete,
     "session.events.since": events.since,

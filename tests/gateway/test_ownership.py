@@ -84,6 +84,7 @@ WRITES = {
     "session.close": {},
     "session.delete": {},
     "session.interrupt": {},
+    "session.configure": {"mode": "plan"},
     "session.title": {"title": "mine"},
     "session.steer": {"text": "hi"},
     "session.redirect": {"text": "hi"},
