@@ -11,6 +11,7 @@ import logging
 import anyio
 
 from eventlog import EventLogError, SessionId
+from gateway.overviews import Overviews
 from gateway.transcripts import Transcripts
 
 log = logging.getLogger("gateway")
@@ -19,8 +20,9 @@ log = logging.getLogger("gateway")
 class TurnEnds:
     """Hears of ends of turns, and has the states kept, one after the other."""
 
-    def __init__(self, transcripts: Transcripts) -> None:
+    def __init__(self, transcripts: Transcripts, overviews: Overviews) -> None:
         self._transcripts = transcripts
+        self._overviews = overviews
         self._due: dict[SessionId, None] = {}
         self._arrived = anyio.Event()
 
@@ -39,5 +41,6 @@ class TurnEnds:
                 del self._due[session_id]
                 try:
                     await self._transcripts.keep(session_id)
+                    await self._overviews.settle(session_id)
                 except EventLogError as error:
                     log.warning("%s: its state was not kept: %s", session_id, error)

@@ -1,12 +1,12 @@
-"""What a list shows of a live session: how much was said, and what last. A fold of the log.
+"""What a list shows of a session: how much was said, and what last. A small fold of the log.
 
-Above this module: `state`, of which it is a part. Below it: `eventlog`.
+Above this module: `overviews`, which sets it right at ends of turns. Below it: `eventlog`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from eventlog import START, Envelope, Seq, seq_of
@@ -30,7 +30,22 @@ class Overview:
     preview: str = ""
     model: str = ""
     title: str = ""
-    _speaking: bool = False
+    speaking: bool = False
+    """The last row is an answer, and grows."""
+
+    @classmethod
+    def of_json(cls, values: Json) -> Overview:
+        """Return what `json` wrote.
+
+        Raises:
+            TypeError: it did not.
+
+        """
+        return cls(**values)
+
+    def json(self) -> Json:
+        """Return it as JSON."""
+        return asdict(self)
 
     def wants(self, text: bytes) -> bool:
         """Whether a line of the log changes anything here but the time."""
@@ -48,14 +63,14 @@ class Overview:
     def row(self) -> None:
         """Count a row that is no answer."""
         self.messages += 1
-        self._speaking = False
+        self.speaking = False
 
     def say(self, text: str) -> None:
         """Take words of an answer; words in a row are one row."""
-        if not self._speaking:
+        if not self.speaking:
             self.messages += 1
             self.preview = ""
-        self._speaking = True
+        self.speaking = True
         if len(self.preview) < PREVIEW:
             self.preview = (self.preview + text)[:PREVIEW]
 

@@ -82,8 +82,9 @@ async def gateway_over(
     What another gateway works on is left alone; what one that died has left is taken over.
     """
     transcripts = Transcripts(events)
-    turns = TurnEnds(transcripts)
     async with background() as tasks, sessions_of(events, agents) as sessions:
+        gateway = Gateway(events, sessions, transcripts, Views(events), disk_bytes=disk_bytes)
+        turns = TurnEnds(transcripts, gateway.overviews)
         if sessions.ownership.shared:
             await sessions.ownership.take_over()
         else:
@@ -94,7 +95,7 @@ async def gateway_over(
         tasks.start_soon(partial(try_to_recover, events, waiting=lambda: sessions.held))
         tasks.start_soon(sessions.ownership.run)
         sessions.turned = turns.note
-        yield Gateway(events, sessions, transcripts, Views(events), disk_bytes=disk_bytes)
+        yield gateway
     if not sessions.ownership.shared:
         await _settle(events, sessions)
 

@@ -27,7 +27,6 @@ from gateway.closing import IMPORTED, catch_up
 from gateway.errors import Code, RpcError
 from gateway.host import NEW, Past
 from gateway.live import LiveSession
-from gateway.overview import Overview
 from gateway.ownership import Ownership
 from gateway.questions import Questions
 from gateway.starting import folder_of, not_started
@@ -99,10 +98,6 @@ class Sessions:
             if oldest and oldest != session_id:
                 del self._states[oldest]
         return await catch_up(self._log, session_id, state)
-
-    async def overview(self, session_id: SessionId) -> Overview:
-        """Return what a list shows of a session, as of the log's head."""
-        return await catch_up(self._log, session_id, (await self.state(session_id)).overview)
 
     async def state_at(self, session_id: SessionId, seq: int) -> SessionState:
         """Return what was open in a session at *seq*."""

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from eventlog import START, Envelope, Seq, seq_of
 from gateway.heads import lines_of
-from gateway.overview import Overview
 
 Json = dict[str, Any]
 
@@ -82,8 +81,6 @@ class SessionState:
     forked: bool = False
     """It has the past of another session, and no agent has known it yet."""
     closed: bool = False
-    overview: Overview = field(default_factory=Overview)
-    """What a list shows. It is folded by itself, when a list is asked for."""
 
     @property
     def process_is_ours(self) -> bool:

@@ -15,6 +15,7 @@ from eventlog import GATEWAY, InvalidSessionId, Log, SessionId, valid_session_id
 from gateway.connection import Connection
 from gateway.errors import Code, RpcError
 from gateway.hermes_view import Views, method_of, rows_of, shown
+from gateway.overviews import Overviews
 from gateway.peer import Answer
 from gateway.sessions import Sessions
 from gateway.state import SessionState
@@ -33,6 +34,12 @@ class Gateway:
     """Who is connected."""
     disk_bytes: Callable[[], int] = lambda: 0
     """How much the log takes; one in memory takes no disk."""
+    overviews: Overviews = field(init=False)
+    """What lists show."""
+
+    def __post_init__(self) -> None:
+        """Make what is made of the rest."""
+        object.__setattr__(self, "overviews", Overviews(self.log, self.transcripts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,7 +123,7 @@ def source_of(row: SessionRow) -> str:
 
 async def _active(call: Call, session_id: SessionId, *, current: bool) -> dict[str, Any]:
     state = await call.sessions.state(session_id)
-    known = await call.sessions.overview(session_id)
+    known = await call.gateway.overviews.of(session_id, state.seq)
     return {
         "id": session_id,
         "session_key": session_id,

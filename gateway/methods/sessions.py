@@ -23,6 +23,7 @@ from gateway.forking import boundary, seq_of_row
 from gateway.hermes_view import rows_of
 from gateway.methods.call import Call
 from gateway.methods.lookups import source_of
+from gateway.overview import Overview
 from gateway.peer import Answer
 from replay import Transcript
 
@@ -55,7 +56,8 @@ async def activate(call: Call, params: SessionActivate) -> Answer:
 async def list_(call: Call, params: SessionList) -> Any:
     """Return the sessions, the one of the newest event first."""
     rows = await call.log.sessions(limit=params.limit or LIST_LIMIT)
-    return {"sessions": [await _row(call, row) for row in rows]}
+    known = await call.gateway.overviews.of_list(list(rows))
+    return {"sessions": [{**await _row(call, row), **_shown(known.get(row.id))} for row in rows]}
 
 
 async def close(call: Call, params: SessionClose) -> Any:
@@ -122,6 +124,7 @@ async def delete(call: Call, params: SessionDelete) -> Any:
     session_id = await call.session(params.session_id)
     await call.sessions.delete(session_id)
     call.gateway.transcripts.forget(session_id)
+    call.gateway.overviews.forget(session_id)
     call.gateway.views.forget(session_id)
     for client in tuple(call.gateway.clients):
         await client.bereave(session_id)
@@ -150,7 +153,7 @@ async def _row(call: Call, row: SessionRow) -> dict[str, Any]:
 
 
 async def _live(call: Call, row: SessionRow) -> dict[str, Any]:
-    """Return what a live session does and holds, from the log alone (R075)."""
+    """Return what a live session does, from the log alone (R075)."""
     owner = None
     if row.id not in call.sessions.live:
         owner = await call.sessions.ownership.owner(row.id)
@@ -158,6 +161,11 @@ async def _live(call: Call, row: SessionRow) -> dict[str, Any]:
             return {"status": "dormant"}
     state = await call.sessions.state(row.id)
     status = "needs_input" if state.requests else "running" if state.running else "idle"
-    known = await call.sessions.overview(row.id)
-    told = {"status": status, "message_count": known.messages, "preview": known.preview}
-    return {**told, "owner": owner} if owner else told
+    return {"status": status, "owner": owner} if owner else {"status": status}
+
+
+def _shown(known: Overview | None) -> dict[str, Any]:
+    """Return what was said in a session; nothing, if that takes longer than a list may."""
+    if known is None:
+        return {}
+    return {"message_count": known.messages, "preview": " ".join(known.preview.split())}

@@ -23,6 +23,7 @@ from eventlog import (
 )
 from gateway.checkpoints import TurnEnds
 from gateway.errors import RpcError
+from gateway.overviews import Overviews
 from gateway.transcripts import EVERY, Transcripts
 from replay import EMPTY, FOLD_VERSION, KIND, Transcript, digest, fold, opening, state_of
 from tests.gateway.stage import bare
@@ -137,7 +138,8 @@ class Kept(MemoryStore):
 async def test_ends_of_turns_are_worked_off_one_by_one() -> None:
     """S-14: nobody waits for a state to be kept, and one that cannot be stops no other."""
     log = Kept()
-    turns = TurnEnds(Transcripts(log))
+    transcripts = Transcripts(log)
+    turns = TurnEnds(transcripts, Overviews(log, transcripts))
     for session in (SessionId("s-0"), SESSION):
         await log.append(session, answers(60))
     async with anyio.create_task_group() as tasks:
