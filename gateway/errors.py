@@ -57,6 +57,14 @@ class RpcError(GatewayError):
     def __str__(self) -> str:
         return f"{self.message} ({int(self.code)})"
 
+    @property
+    def words(self) -> str:
+        """The message, and the details that ACP's libraries put into *data* of "Internal error"."""
+        match self.data:
+            case {"details": str(details)}:
+                return f"{self.message}: {details}"
+        return self.message
+
 
 @dataclass(eq=False)
 class BadFrame(RpcError):

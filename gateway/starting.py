@@ -44,7 +44,7 @@ def not_started(spec: AgentSpec, failure: Exception, stderr: str) -> Exception:
 
 def _refused(spec: AgentSpec, refusal: RpcError, stderr: str) -> RpcError:
     """Return what an agent's own refusal is here: its codes are not ours."""
-    why = refusal.message
+    why = refusal.words
     if refusal.code == AUTH_REQUIRED:
         why = f"it wants somebody to sign in first, with {spec.argv[0]} itself: {why}"
     said = {"code": refusal.code, "message": refusal.message, "data": refusal.data}

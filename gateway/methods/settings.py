@@ -22,7 +22,7 @@ async def configure(call: Call, params: SessionConfigure) -> Any:
     except RpcError as error:
         said = {"code": error.code, "message": error.message, "data": error.data}
         raise RpcError(
-            Code.BAD_ARGUMENT, f"the agent says: {error.message}", {"error": said}
+            Code.BAD_ARGUMENT, f"the agent says: {error.words}", {"error": said}
         ) from error
     except (PeerGone, TimeoutError) as error:
         why = str(error) or "the agent did not answer in time"

@@ -127,7 +127,7 @@ def hear(frame: Json) -> None:
     if method in able.get("hangs", ()):
         return
     if method in able.get("refuses", ()) or str(params.get("cwd")).endswith("/forbidden"):
-        send(id=id_, error={"code": -32000, "message": "not today", "data": {"url": "…"}})
+        send(id=id_, error={"code": -32000, "message": "no", "data": {"details": "not today"}})
     elif method == "initialize":
         send(id=id_, result={"protocolVersion": 1, "agentCapabilities": able})
     elif method in ("session/new", "session/load", "session/resume", "session/fork"):

@@ -62,7 +62,7 @@ async def test_what_an_agent_refuses_is_told_in_its_words(tmp_path: Path) -> Non
     able = {"refuses": ["session/set_mode"]}
     async with staged(tmp_path, actor(able)) as stage, stage.client() as client:
         where = {"session_id": (await client.ask("session.create", {"cwd": "."}))["session_id"]}
-        with pytest.raises(RpcError, match="not today") as refused:
+        with pytest.raises(RpcError, match="no: not today") as refused:
             await client.ask("session.configure", {**where, "mode": "plan"})
         await client.ask("session.close", where)
         with pytest.raises(RpcError) as dormant:

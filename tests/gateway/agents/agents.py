@@ -106,7 +106,10 @@ def _gemini(home: Path, model: Model) -> Mapping[str, str]:
     settings: dict[str, Any] = {
         "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
         "privacy": {"usageStatisticsEnabled": False},
-        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "security": {
+            "auth": {"selectedType": "gemini-api-key"},
+            "folderTrust": {"enabled": False},  # else it has no modes but the first
+        },
         "telemetry": {"enabled": False},
     }
     folder = home / ".gemini"

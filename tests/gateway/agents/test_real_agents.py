@@ -290,6 +290,40 @@ async def test_a_branch_remembers(house: House) -> None:
     assert len(prompts) == 2
 
 
+async def test_it_can_be_told_how_to_work(house: House) -> None:
+    """`session.configure`: a mode that the agent says it has is set, and is the session's; one that
+    it does not have is refused by the agent, or is not."""
+    async with house.gateway(), house.client() as client:
+        follower = await begin(client, house)
+        where = {"session_id": follower.session_id}
+        opened = next(
+            e for e in await house.log(follower.session_id) if e["type"] == "session.opened"
+        )
+        setting = _setting(opened["payload"])
+        with anyio.fail_after(PATIENCE):
+            answer = await client.request("session.configure", {**where, **setting})
+        await turn(client, follower, "Please [[hello]]")
+
+    shown = follower.transcript
+    assert answer["method"] in ("session/set_mode", "session/set_config_option")
+    if "mode" in setting:
+        assert shown.mode == setting["mode"]
+    else:
+        assert setting["value"] in str(shown.config)
+    assert of_log(await house.log(follower.session_id)) == of_wire(house.wire)
+
+
+def _setting(opened: dict[str, Any]) -> dict[str, Any]:
+    """Return a setting other than the one that a session began with."""
+    if modes := opened.get("modes"):
+        others = [one["id"] for one in modes["availableModes"]]
+        return {"mode": next(one for one in others if one != modes["currentModeId"])}
+    option = next(one for one in opened["config_options"] if one["id"] == "mode")
+    values = [one["value"] for one in option["options"]]
+    value = next(one for one in values if one != option["currentValue"])
+    return {"option": "mode", "value": value}
+
+
 async def test_files_are_written_through_us(house: House) -> None:
     """`--allow-fs`: an agent that writes through its client does so, below its own folder, and the
     log has what it wrote (P-35); another one writes by itself."""
