@@ -116,7 +116,10 @@ def attach(
         typer.Argument(help="Id, alias or beginning of an id, or `latest`. Else the newest live."),
     ] = None,
     url: Annotated[
-        str | None, typer.Option(help="Where the gateway is. Else the one that serves the log.")
+        list[str] | None,
+        typer.Option(
+            help="Where the gateway is; again for others on its log. Else the one that serves the log."
+        ),
     ] = None,
     agent: Annotated[
         str | None, typer.Option(metavar="NAME", help="Begin a new session with this agent.")
@@ -130,7 +133,7 @@ def attach(
         fail("a session has its agent: give SESSION or --agent", exits.USAGE)
     with exits.ending(PROGRAM):
         where = log_location(log)
-    run_to_end(run, session, agent, url, log_home(where))
+    run_to_end(run, session, agent, url or (), log_home(where))
 
 
 @app.command(

@@ -9,7 +9,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,12 +49,16 @@ class Where:
             yield line
 
 
-async def attach(session: str | None, agent: str | None, url: str | None, home: Path) -> None:
-    """Visit *session*, or a new one of *agent*, or the newest; *home* has the token."""
+async def attach(session: str | None, agent: str | None, urls: Sequence[str], home: Path) -> None:
+    """Visit *session*, or a new one of *agent*, or the newest; *home* has the token.
+
+    Of several *urls* of gateways that share a log any one will do.
+    """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         fail("attach needs a terminal; hermes-replay --follow does without", exits.USAGE)
-    where = Where(home, url)
-    if url is None and gateway_in(home) is None:
+    places: Sequence[str | None] = urls or (None,)
+    ways = [Where(home, url).dial for url in places]
+    if not urls and gateway_in(home) is None:
         told = f"no gateway serves the log in {home}: start one with hermes-gateway serve, or give --url"
         fail(told, exits.FOUND)
     if not (os.environ.get(VARIABLE) or (home / FILE).is_file()):
@@ -62,7 +66,7 @@ async def attach(session: str | None, agent: str | None, url: str | None, home: 
     logging.getLogger("gateway").addHandler(logging.NullHandler())  # the screen is the session's
     visit = Visit(Wanted(session, agent, str(Path.cwd())), color=_paints())
     async with (
-        client_of(where.dial, answerer=visit.queue.answer, backoff=BACKOFF) as client,
+        client_of(*ways, answerer=visit.queue.answer, backoff=BACKOFF) as client,
         anyio.create_task_group() as tasks,
     ):
         tasks.start_soon(_leave_when_told, visit.screen)
