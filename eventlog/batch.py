@@ -55,16 +55,14 @@ class Run(NamedTuple):
         """Whether a line stands for what is gone."""
         return bool(self.reason)
 
-    @property
-    def size(self) -> int:
-        """How many lines there are."""
-        return 1 if self.lost else self.last - self.first + 1
-
-    def after(self, cursor: int) -> list[bytes]:
-        """Return the lines with numbers beyond *cursor*."""
-        return (
-            [self.text] if self.lost else self.text.split(b"\n")[max(0, cursor + 1 - self.first) :]
-        )
+    def begin(self, seq: int) -> int:
+        """Return where in the text the line of an event begins; 0 if it is before this run."""
+        if self.lost or seq <= self.first:
+            return 0
+        found = self.text.find(b'\n{"seq":%d,' % seq)
+        if found >= 0:
+            return found + 1
+        return sum(len(line) + 1 for line in self.text.split(b"\n")[: seq - self.first])
 
 
 @dataclass(slots=True)

@@ -48,23 +48,50 @@ def within(lines: Sequence[bytes], limit_bytes: int) -> Sequence[bytes]:
 
 def cut_page(runs: Iterable[Run], after: int, limit: int, room: int) -> tuple[int, bytes]:
     """Return where the page ends, and its lines: what of *runs* follows *after* and fits."""
-    cursor, texts, size, left = after, list[bytes](), 0, limit
+    cursor, body, _ = cut(runs, after, limit, room)
+    return cursor, body
+
+
+def cut(runs: Iterable[Run], after: int, limit: int, room: int) -> tuple[int, bytes, Run | None]:
+    """Return the same, and what is left of the run that the page ends inside of.
+
+    Texts are cut where a line ends, and no line is looked at: a page is a join of few pieces.
+    """
+    cursor, parts, size, left = after, list[bytes](), 0, limit
+    rest = None
     for run in runs:
         if run.last <= cursor:
             continue
-        if run.first > cursor and run.size <= left and size + len(run.text) < room:
-            lines = fitting = [run.text]  # whole, as it was stored
-            left -= run.size
-        else:
-            lines = run.after(cursor)
-            fitting = list(within(lines[:left], room - size))
-            left -= len(fitting)
-            if not fitting or (texts and size + len(fitting[0]) >= room):
-                break
-        texts += fitting
-        size += sum(map(len, fitting)) + len(fitting)
-        if len(fitting) < len(lines):
-            cursor += len(fitting)
-            break
-        cursor = run.last
-    return cursor, b"\n".join(texts)
+        start = run.begin(cursor + 1)
+        lines = 1 if run.lost else run.last - max(run.first, cursor + 1) + 1
+        length = len(run.text) - start
+        if lines <= left and (size + length < room or (lines == 1 and not parts)):
+            parts.append(run.text[start:])
+            size, left, cursor = size + length + 1, left - lines, run.last
+            continue
+        end = _end(run.text, start, left, room - size, needed=not parts)
+        if end > start:
+            parts.append(run.text[start:end])
+            cursor = seq_of(run.text[run.text.rfind(b"\n", start, end) + 1 or start : end])
+            start = end + 1
+        if start < len(run.text) and not run.lost:
+            rest = Run(max(run.first, cursor + 1), run.last, run.text[start:])
+        break
+    return cursor, b"\n".join(parts), rest
+
+
+def _end(text: bytes, start: int, limit: int, room: int, *, needed: bool) -> int:
+    """Return where the last line ends that fits, or *start*; one does if it is *needed*."""
+    if limit < 1:
+        return start
+    end = text.rfind(b"\n", start, start + max(room, 0))
+    if end < 0:
+        if not needed:
+            return start
+        end = text.find(b"\n", start)
+        return len(text) if end < 0 else end
+    if text.count(b"\n", start, end) >= limit:
+        end = start - 1
+        for _ in range(limit):
+            end = text.find(b"\n", end + 1)
+    return end

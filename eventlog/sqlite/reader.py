@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
 import aiosqlite
 import anyio
 
-from eventlog.batch import Batch, Sealer
+from eventlog.batch import Batch, Run, Sealer
 from eventlog.blobs import Piece
 from eventlog.checksum import ALGORITHMS, Checksum
 from eventlog.errors import ForeignDatabase, LogUnavailable
 from eventlog.event import START, Seq, SessionId, valid_session_id
-from eventlog.paging import cut_page, put_back
+from eventlog.paging import cut, put_back
 from eventlog.sqlite import catalogue, contents, files, keeping, pruning, schema, statistics
 from eventlog.sqlite.damage import Damage
 from eventlog.sqlite.faults import translated
@@ -33,6 +34,9 @@ _POLL: Final = 0.05
 
 _FEW: Final = 4
 """Batches that fill a page if they are full: to look at more of them takes as long again."""
+
+_RESTS: Final = 16
+"""Of so many, of a quarter of a megabyte at most."""
 
 _ENOUGH: Final = 2**62
 """Bytes, where there is no limit."""
@@ -49,7 +53,7 @@ with near(first, size) as (
     where source.key = :key order by batch.first limit :rows
 ), fits(first, before) as (
     select first, sum(size) over (order by first)
-        - size - first_value(size) over (order by first)
+        - size - :begun * first_value(size) over (order by first)
     from near
 )
 select source.floor,
@@ -75,11 +79,25 @@ class Opened(NamedTuple):
     checksum: Checksum
 
 
+class Rests(dict[tuple[str, int], Run]):
+    """What pages left of the batches that they ended inside of, by session and cursor.
+
+    A batch is so read and compared with its checksum once for all of a reader's pages.
+    """
+
+    def keep(self, session: SessionId, rest: Run) -> None:
+        """Keep what is left of a batch; the oldest goes."""
+        self[session, rest.first - 1] = rest
+        if len(self) > _RESTS:
+            del self[next(iter(self))]
+
+
 class SqliteReader:
     """A log that is read beside the process that writes it, or after it."""
 
     def __init__(self, opened: Opened) -> None:
         self._path, self._reader, self._epoch, self._checksum = opened
+        self._rests = Rests()
 
     @classmethod
     @asynccontextmanager
@@ -130,7 +148,12 @@ class SqliteReader:
         self, session_id: SessionId, after: int, limit: int, limit_bytes: int | None
     ) -> Page:
         room = _ENOUGH if limit_bytes is None else limit_bytes
-        where = {"key": valid_session_id(session_id), "due": after + 1, "room": max(room, 1)}
+        rest = self._rests.pop((session_id, after), None)
+        due, wanted = after + 1, max(room, 1)
+        if rest is not None:
+            due, wanted = rest.last + 1, room - len(rest.text)
+        where = {"key": valid_session_id(session_id), "due": due, "room": wanted}
+        where["begun"] = rest is None
         rows = await self._batches(where, min(limit, _FEW))
         if len(rows) == _FEW < limit and rows[-1][4] < after + limit:
             rows = await self._batches(where, limit)  # small ones, of a session that is written to
@@ -138,8 +161,12 @@ class SqliteReader:
             return Page(self._epoch, START, START, Seq(after), b"")
         floor, head = rows[0][0], rows[0][1]
         batches = ((Batch(*row[3:]), row[2]) for row in rows if row[3] is not None)
-        runs = Sealer(session_id, self._checksum).runs(batches, max(after, floor))
-        cursor, body = cut_page(runs, max(after, floor), limit, room)
+        start = max(after, floor)
+        known = [rest] if rest is not None and floor <= after else []
+        found = Sealer(session_id, self._checksum).runs(batches, known[0].last if known else start)
+        cursor, body, rest = cut(chain(known, found), start, limit, room)
+        if rest is not None:
+            self._rests.keep(session_id, rest)
         head = floor if head is None else head
         return Page(self._epoch, Seq(floor), Seq(head), Seq(cursor), body)
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from eventlog import (
     CaughtUp,
+    Checkpoint,
     Event,
     LogUnavailable,
     Page,
@@ -271,3 +272,38 @@ def test_a_batch_of_another_codec_is_not_read_as_lines() -> None:
 
     assert sealer.intact(batch)
     assert [run.reason for run in sealer.runs([(cold, None)], 0)] == ["damaged"]
+
+
+async def test_a_page_goes_on_inside_a_batch(tmp_path: Path) -> None:
+    """P-9, S-6: one batch is read in many pages, by two readers in turn; that it is merged,
+    pruned or deleted between two of them changes no number, and what is gone is not served.
+    """
+    async with SqliteStore.open(tmp_path) as store:
+        for _ in range(3):
+            await store.append(SESSION, counted(40))
+
+        async def numbers(after: int) -> list[int]:
+            page = await store.read(SESSION, after=after, limit_bytes=500)
+            return [envelope["seq"] for envelope in page.envelopes()]
+
+        first, second = await numbers(0), await numbers(3)
+        assert (first[0], second[0]) == (1, 4)
+        assert (await numbers(first[-1]))[0] == first[-1] + 1
+        assert (await numbers(second[-1]))[0] == second[-1] + 1
+        at = (await numbers(36))[-1]
+        assert at == 36 + len(await numbers(36))
+        await store.compact(before=2**62)
+        cursor, found = at, list[int]()
+        while some := await numbers(cursor):
+            found += some
+            cursor = some[-1]
+            if cursor > 60 and len(found) < 30:
+                await store.append(SESSION, counted(1))
+        assert found == list(range(at + 1, found[-1] + 1))
+        assert found[-1] > 120
+        await numbers(5)
+        last = (await store.prunable(SESSION)).seq
+        await numbers(last - 20)
+        await store.prune(SESSION, Checkpoint(last, 1, b"{}"))
+        assert await numbers(last - 20) == []
+        assert (await store.read(SESSION, after=5)).floor == last
