@@ -85,8 +85,10 @@ class Barrier:
                 reason = str(error)
             else:
                 if leads(found.get("cluster") or {}):
+                    self._link.served()
                     return int(found["state"]["last_seq"])
                 reason = "its leader does not hear the other servers"
+            await self._link.useless()
             await anyio.sleep(_AGAIN)
         raise self._link.unavailable(f"it cannot be read at present: {reason}")
 

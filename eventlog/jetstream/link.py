@@ -12,6 +12,7 @@ from asyncio import Future, get_running_loop
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from itertools import count
+from time import monotonic
 from typing import Any, Final, NamedTuple
 
 import anyio
@@ -33,6 +34,10 @@ ATTEMPT: Final = 4.0
 
 TOGETHER: Final = 12
 """Batches of the server's that one process sends at a time; a stream takes 50 of all processes."""
+
+
+_USELESS: Final = 3.0
+"""Seconds until another server is tried."""
 
 
 class Refused(Exception):
@@ -83,6 +88,7 @@ class Link:
         self._collecting: dict[str, _Collecting] = {}
         self.together = anyio.CapacityLimiter(TOGETHER)
         """Who may be sending messages that are stored all or none."""
+        self._served = self._moved = monotonic()
         self.again: list[Callable[[], None]] = []
         """Called when the connection is there again."""
 
@@ -121,6 +127,20 @@ class Link:
         finally:
             with anyio.CancelScope(shield=True):
                 await client.close()
+
+    def served(self) -> None:
+        """Note that the server has been of use."""
+        self._served = monotonic()
+
+    async def useless(self) -> None:
+        """Go to another server, if there is one, when this one has been of no use for a while.
+
+        It may be cut off from the others, and does not know.
+        """
+        now = monotonic()
+        if len(self.address.servers) > 1 and now - max(self._served, self._moved) > _USELESS:
+            self._moved = now
+            await self._client.force_reconnect()
 
     async def ask(
         self,
@@ -247,7 +267,7 @@ async def _connect(
     failures: list[Exception] = []
 
     async def failed(error: Exception) -> None:
-        failures.append(error)
+        failures[:] = [*failures[-9:], error]
 
     settings: dict[str, Any] = {"user": address.user, "password": address.password}
     if address.user is not None and address.password is None:
@@ -262,6 +282,8 @@ async def _connect(
                 error_cb=failed,
                 reconnected_cb=reconnected,
                 connect_timeout=2,
+                ping_interval=1,  # a server that was stopped closes no connection
+                max_outstanding_pings=3,
                 reconnect_time_wait=0.25,
                 max_reconnect_attempts=2,
                 **settings,

@@ -85,7 +85,7 @@ class Publisher:
         before = _followed(messages)
         while True:
             try:
-                return await self._attempt(messages)
+                stored = await self._attempt(messages)
             except _Elsewhere:
                 # an answer to what was sent before, or another's message of the same id
                 if (at := await self._settle(session, messages, before)) is not None:
@@ -96,6 +96,10 @@ class Publisher:
                 why, patience = str(refused), _SOON if full else self._link.address.deadline
             except Silent as silent:
                 why, patience = str(silent), self._link.address.deadline
+                await self._link.useless()
+            else:
+                self._link.served()
+                return stored
             if (at := await self._settle(session, messages, before)) is not None:
                 return at
             if session.end_at != before:

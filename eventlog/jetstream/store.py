@@ -127,6 +127,7 @@ class JetStreamStore(JetStreamReader):
 
     async def _seen(self, session: Session) -> Session:
         """See a session; what this process holds nobody else has written meanwhile."""
+        self._writer.check()
         if session.as_of >= 0 and self.leases.may_rely_on(session):
             return session
         return await super()._seen(session)
