@@ -45,7 +45,7 @@ class Ownership:
         self._state = state
         self._holds: dict[SessionId, _Hold] = {}
         self._lost: set[SessionId] = set()
-        """What was taken from us, so that nobody may have ended what is open in it."""
+        """What was taken from us, or could not be written: who else ends what is open in it?"""
 
     @property
     def shared(self) -> bool:
@@ -96,6 +96,11 @@ class Ownership:
         """Return once this gateway may not write a session any more."""
         await self._log.leases.lost(session_id)
 
+    def look_after(self, session_id: SessionId) -> None:
+        """End what is open in a session later, because it cannot be recorded now."""
+        if self.shared:
+            self._lost.add(session_id)
+
     async def run(self) -> None:
         """Take over what gateways that died have left, now and then, until cancelled."""
         while self.shared:
@@ -117,6 +122,9 @@ class Ownership:
                     log.warning("%s was cut off from its gateway; it is free", session_id)
             except Fenced as error:
                 log.info("it was taken over: %s", error)
+            except EventLogError as error:
+                log.warning("%s was not taken over: %s", session_id, error)
+                continue  # the next round tries again
             self._lost.discard(session_id)
 
     async def _acquire(self, session_id: SessionId, hold: _Hold) -> None:

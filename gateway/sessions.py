@@ -264,7 +264,9 @@ class Sessions:
             live.ready.set()  # also if its session could not be held
             del self._live[session_id]
             live.gone.set()
-            self.unsettled = self.unsettled or live.unrecorded
+            if live.unrecorded:
+                self.unsettled = True
+                self.ownership.look_after(session_id)
 
     async def _stop_when_lost(self, live: LiveSession) -> None:
         await self.ownership.lost(live.session_id)
