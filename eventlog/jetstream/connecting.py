@@ -1,0 +1,70 @@
+"""Coming to one of a log's servers, and saying in words why not.
+
+Above this module: `link`. Below it: nats-py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import anyio
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+
+from eventlog.address import LogAddress
+from eventlog.errors import LogUnavailable
+
+CONNECT: Final = 5.0
+"""Seconds until a server that does not answer counts as absent."""
+
+
+async def connect(
+    client: Client, address: LogAddress, reconnected: Callable[[], Awaitable[None]]
+) -> None:
+    """Connect *client*; from then on it never gives up.
+
+    Raises:
+        LogUnavailable: no server can be reached, or they do not know who this is.
+
+    """
+    failures: list[Exception] = []
+
+    async def failed(error: Exception) -> None:
+        failures[:] = [*failures[-9:], error]
+
+    settings: dict[str, Any] = {"user": address.user, "password": address.password}
+    if address.user is not None and address.password is None:
+        settings = {"token": address.user}
+    if address.credentials is not None:
+        settings["user_credentials"] = str(address.credentials)
+    try:
+        with anyio.fail_after(CONNECT):
+            await client.connect(
+                list(address.servers),
+                name="hermes",
+                error_cb=failed,
+                reconnected_cb=reconnected,
+                connect_timeout=2,
+                ping_interval=1,  # a server that was stopped closes no connection
+                max_outstanding_pings=3,
+                reconnect_time_wait=0.25,
+                max_reconnect_attempts=2,
+                **settings,
+            )
+    except (NatsError, OSError, TimeoutError, ValueError) as error:
+        with anyio.CancelScope(shield=True):
+            await client.close()
+        why = next((one for one in reversed(failures) if str(one)), error)
+        raise LogUnavailable(str(address), _meaning(why)) from error
+    client.options["max_reconnect_attempts"] = -1
+
+
+def _meaning(error: Exception) -> str:
+    text = str(error)
+    if "uthorization" in text or "uthentication" in text:
+        return (
+            "the servers do not accept this user; put the right one into the URL"
+            " (nats://user:password@…, or ?creds=FILE)"
+        )
+    return f"no server can be reached ({text or 'none answers'}); start one, or correct the URL"
