@@ -13,7 +13,17 @@ from typing import Any, cast
 
 import anyio
 
-from eventlog import GATEWAY, Event, Fenced, Lease, Log, MemoryStore, SessionId, Span
+from eventlog import (
+    GATEWAY,
+    Event,
+    Fenced,
+    Lease,
+    Log,
+    LogUnavailable,
+    MemoryStore,
+    SessionId,
+    Span,
+)
 
 DURATION = 5.0
 
@@ -96,6 +106,8 @@ class View:
         """Stopped, or cut off: nobody hears of it, while it may believe what it likes."""
         self.heard_of_loss = True
         """Whether it looks at the clock when it wakes up, before it does anything else."""
+        self.unreachable: set[SessionId] = set()
+        """Sessions about which nothing can be known at present."""
         self._table = table
         self._held: dict[SessionId, Lease] = {}
         self._losses: dict[SessionId, anyio.Event] = {}
@@ -124,6 +136,8 @@ class View:
 
     async def acquire(self, session_id: SessionId) -> Lease:
         await anyio.lowlevel.checkpoint()
+        if session_id in self.unreachable:
+            raise LogUnavailable("the table", "it cannot be seen")
         current = self._table.leases.get(session_id)
         if current and current.owner != self.owner and self._table.alive(current):
             raise Fenced(session_id, current.owner)

@@ -256,6 +256,34 @@ async def test_what_is_held_twice_is_given_back_once() -> None:
     assert table.leases == {}
 
 
+OPEN = [
+    Event.of("session.opened", {"source": {"kind": "hosted", "name": "small"}, "protocol": 1}),
+    Event.of("prompt.submitted", {"content": []}),
+]
+
+
+async def test_one_session_that_cannot_be_taken_over_keeps_none_of_the_others() -> None:
+    """P-40: what could not be ended is tried again, and what else there is is ended meanwhile."""
+    table = Table()
+    names = [SessionId("s-1"), SessionId("s-2")]
+    async with gateway_over(table.view("a"), {}) as gateway:
+        ownership, view = gateway.sessions.ownership, cast("View", gateway.log)
+        for name in names:
+            async with ownership.writing(name):
+                await gateway.log.append(name, OPEN)
+            ownership.look_after(name)  # its end could not be recorded
+        view.unreachable = {names[0]}
+        await ownership.take_over()
+        assert [(await gateway.sessions.state(name)).running for name in names] == [True, False]
+
+        view.unreachable = set()
+        await ownership.take_over()
+        assert not (await gateway.sessions.state(names[0])).running
+        before = len(events_of(table, names[0]))
+        await ownership.take_over()
+        assert len(events_of(table, names[0])) == before
+
+
 async def test_a_client_goes_on_at_another_gateway() -> None:
     """P-9, P-18, P-19: a client with two addresses loses its gateway, goes on at the other with
     the same epoch and numbers, and hears everything once.
