@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from replay.pieces import Block, Json, Location, PlanItem, Question, ToolContent
+from replay.pieces import Block, Json, Location, PlanItem, Question, Reaction, ToolContent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +46,9 @@ class User(Entry):
     mid: str | None = None
     rejected: str | None = None
     """Why it was not taken."""
+    row: int | None = None
+    """Its number in Hermes's own store, by which reactions name it."""
+    reactions: tuple[Reaction, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +67,9 @@ class Agent(Entry):
     """What was streamed before the final text replaced it."""
     late: bool = False
     """Came after its turn had ended."""
+    row: int | None = None
+    """As a user's."""
+    reactions: tuple[Reaction, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

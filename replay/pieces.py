@@ -28,6 +28,15 @@ class Block:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reaction:
+    """What somebody thinks of a message, in one sign."""
+
+    emoji: str
+    author: str
+    """`user` or `agent`."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Excerpt:
     """A string of a tool: whole, or, beyond 64 KiB, its ends with size (bytes) and hash."""
 

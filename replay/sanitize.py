@@ -21,7 +21,7 @@ from replay.transcript import Diagnosis, Info, Transcript, Turn
 
 _KEPT: Final = frozenset(
     {
-        "ask_id", "by", "child_session", "cls", "code", "correction", "for_turn", "id", "kind",
+        "ask_id", "author", "by", "child_session", "cls", "code", "correction", "for_turn", "id", "kind",
         "level", "method", "mid", "mime", "mode", "outcome", "parent", "plan_id", "priority",
         "prompts", "ref", "request_id", "session", "state", "status", "status_conflict", "surface",
         "tag", "terminal", "terminals", "tkind", "tool", "tool_id", "type", "what",

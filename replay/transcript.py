@@ -13,7 +13,7 @@ from typing import Final, Literal
 from replay.entries import AnyEntry
 from replay.pieces import Excerpt, Json
 
-FOLD_VERSION: Final = 2
+FOLD_VERSION: Final = 3
 """Changes when the same events begin to give another transcript (P-26)."""
 
 Outcome = Literal[

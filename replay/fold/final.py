@@ -33,10 +33,12 @@ def complete(draft: Draft, payload: Payload) -> None:
     used = shape.maybe_mapping(payload, "usage") or {}
     answer = _answer(payload)
     partial = payload.get("partial") is True
+    asked, told = _rows(payload)
     failure = _failure(payload, "" if partial else answer) if status == "error" else None
     if failure is None or partial:
         reconcile(draft, answer)
         _reason(draft, reasoning, answer)
+    _number(draft, asked, told)
     if failure is not None:
         error(draft, **failure)
     if warning:
@@ -53,6 +55,24 @@ def _answer(payload: Payload) -> str:
     if rendered is not None:
         return plain(rendered)
     return as_json(text) if text else ""
+
+
+def _rows(payload: Payload) -> tuple[int | None, int | None]:
+    """Return the numbers of the prompt and of the answer in the gateway's own store."""
+    kept = shape.maybe_mapping(payload, "persisted_turn") or {}
+    user = shape.maybe_integer(kept, "user_row_id")
+    return user, shape.maybe_integer(kept, "final_assistant_row_id")
+
+
+def _number(draft: Draft, asked: int | None, told: int | None) -> None:
+    """Note these numbers on the last prompt and the last message of the turn."""
+    prompts = draft.turns[-1].prompts if draft.turns else ()
+    answers = agent_rows(draft)[-1:] if told is not None else []
+    for number, rows in ((asked, [draft.users[name] for name in prompts[-1:]]), (told, answers)):
+        for row in rows:
+            if number is not None:
+                draft.mark(row, row=number)
+                draft.messages[number] = row
 
 
 def _end(draft: Draft, outcome: Outcome, used: Payload) -> None:

@@ -18,6 +18,7 @@ from replay.fold.step import Step, counted
 from replay.fold.strings import normal
 from replay.fold.text import agent_rows, repeats, rewrite, say
 from replay.fold.turns import end_replay, start_turn, take_queued
+from replay.pieces import Reaction
 
 
 def _start(draft: Draft, payload: Payload) -> None:
@@ -176,7 +177,17 @@ def _connection(draft: Draft, payload: Payload) -> None:
 
 
 def _reaction(draft: Draft, payload: Payload) -> None:
-    unknown(draft, "message.reaction", payload)
+    """Replace the reactions to a message that the gateway has numbered."""
+    number = shape.integer(payload, "row_id")
+    given = tuple(
+        Reaction(emoji=shape.text(one, "emoji"), author=shape.text(one, "author"))
+        for one in shape.objects(payload, "reactions")
+    )
+    row = draft.messages.get(number)
+    if row is None:
+        unknown(draft, "message.reaction", payload, "no such message")
+    else:
+        draft.edit(row, reactions=given)
 
 
 _EPHEMERAL: Final = (

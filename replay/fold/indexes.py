@@ -39,6 +39,7 @@ class Indexes:
         self.waiting: dict[str, Row[Ask]] = {}
         self.users: dict[str, Row[User]] = older.index("users")
         self.queued: dict[str, Row[User]] = {}
+        self.messages: dict[int, Row[Any]] = older.index("messages")
         self.plans: dict[tuple[str, int | None], Row[Plan]] = {}
         self.notices: dict[str, Row[Notice]] = older.index("notices")
         self.systems: dict[str, Row[System]] = older.index("systems")
@@ -72,12 +73,16 @@ class Indexes:
         said = row.entry
         if said.mid is not None:
             self.said.setdefault((said.kind, said.mid), []).append(row)
+        if type(said) is Agent and said.row is not None:
+            self.messages[said.row] = row
 
     def _index_user(self, row: Row[User]) -> None:
         user = row.entry
         self.users[user.id] = row
         if user.queued and user.for_turn is None and user.rejected is None:
             self.queued[user.id] = row
+        if user.row is not None:
+            self.messages[user.row] = row
 
     def _index_ask(self, row: Row[Ask]) -> None:
         self.asks[row.entry.ask_id] = row
@@ -99,8 +104,10 @@ class Indexes:
         self.subagents[row.entry.key] = row
 
 
-def names_of(entry: AnyEntry) -> Iterator[tuple[str, ...]]:
+def names_of(entry: AnyEntry) -> Iterator[tuple[str | int, ...]]:
     """Yield by which names a later record may find *entry*: the index, then what it has there."""
+    if isinstance(entry, User | Agent) and entry.row is not None:
+        yield "messages", entry.row
     match entry:
         case Tool():
             yield "tools", entry.tool_id

@@ -5,6 +5,7 @@ Above this module: `text`. Below it: `layout`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from replay.entries import Agent, Plan, Thought, User
@@ -34,7 +35,13 @@ def user_facts(user: User, layout: Layout) -> tuple[str | None, ...]:
         clean_line(user.correction or ""),
         "internal" if user.internal else None,
         f"not taken: {clean_line(user.rejected)}" if user.rejected else None,
+        *_reactions(user),
     )
+
+
+def _reactions(said: User | Agent) -> Iterator[str]:
+    for one in said.reactions:
+        yield f"{clean_line(one.emoji)} {clean_line(one.author)}"
 
 
 def agent_passage(agent: Agent, scene: Scene) -> Passage:
@@ -54,6 +61,7 @@ def agent_facts(agent: Agent, layout: Layout) -> tuple[str | None, ...]:
         "after its turn" if agent.late else None,
         "interim" if agent.interim and whole else None,
         "edited" if agent.edited and whole else None,
+        *_reactions(agent),
     )
 
 

@@ -45,7 +45,7 @@ def test_a_large_integer_and_a_half_character_come_back() -> None:
 def test_a_dump_says_which_fold_made_it() -> None:
     """A reader with another version of the fold does not go on from it: it folds anew."""
     assert dump(EMPTY)["fold_version"] == FOLD_VERSION
-    with pytest.raises(OtherFoldVersion, match="made by fold version 0, this is 2"):
+    with pytest.raises(OtherFoldVersion, match="made by fold version 0, this is 3"):
         load({**dump(EMPTY), "fold_version": 0})
     with pytest.raises(OtherFoldVersion, match="version None"):
         load({})

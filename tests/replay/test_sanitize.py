@@ -110,7 +110,9 @@ def test_what_stands_in_names_and_numbers_goes_too() -> None:
     log.add("request.answered", id="srq-1", result={"answers": {"q": "Ann"}})
     shown = json.dumps(dump(Sanitizer().sanitized(log.folded())))
 
-    assert not [word for word in ("home/", "Ann", "diary", "4711", "DE02", "Who", "Bob") if word in shown]
+    assert not [
+        word for word in ("home/", "Ann", "diary", "4711", "DE02", "Who", "Bob") if word in shown
+    ]
     assert '"path": "[redacted:tool:' in shown
 
 

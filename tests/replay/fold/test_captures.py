@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import random
 import subprocess
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 from eventlog import Envelope, parse, read_capture
-from replay import EMPTY, Agent, Fold, Transcript, Unknown, digest, dump, fold, load
+from replay import EMPTY, FOLD_VERSION, Agent, Fold, Transcript, Unknown, digest, dump, fold, load
 from tests.replay.streams import Event, halves, numbered, rechunked, said
 
 CAPTURES = Path(__file__).parents[2] / "captures"
@@ -49,6 +50,23 @@ def test_nothing_in_a_recording_is_unknown(file: str) -> None:
 
         assert [entry for entry in transcript.entries if isinstance(entry, Unknown)] == []
         assert transcript.diag == ()
+
+
+PINNED = Path(__file__).with_name("digests.json")
+
+STALE = """\
+The fold makes another transcript of what was recorded. If that is meant, FOLD_VERSION goes up,
+and the digests are written anew:
+  python -m tests.replay.fold.pinning"""
+
+
+def test_the_digests_of_all_recordings_are_pinned() -> None:
+    """P-26: the same numbers on every machine and version of Python; others need another version
+    of the fold, or clients that hold an older transcript would not know that it is one."""
+    pinned = json.loads(PINNED.read_text("utf-8"))
+    found = {file: [digest(fold(EMPTY, records)) for records in sessions(file)] for file in FILES}
+
+    assert {"fold_version": FOLD_VERSION, "digests": found} == pinned, STALE
 
 
 SAYS_AGAIN = {

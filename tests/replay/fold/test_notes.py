@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from replay import (
-    Notice,
-    System,
-    Unknown,
-)
+from replay import Agent, Notice, System, Unknown, User, dump, fold, load, render_text
 from tests.replay.records import Log, all_of, only
 
 
@@ -77,8 +73,32 @@ def test_background_work_is_a_line() -> None:
     ]
 
 
+def test_reactions_stand_on_the_message_that_they_are_about() -> None:
+    """F: "message.reaction": the end of a turn numbers its prompt and its answer; the last word on
+    a message's reactions holds, also after the fold was dumped and loaded."""
+    log = Log()
+    log.add("message.start", input="Is it done?")
+    log.add("message.delta", text="It is.")
+    kept = {"row_ids": [1, 2, 3], "complete": True, "user_row_id": 1, "final_assistant_row_id": 3}
+    log.add("message.complete", text="It is.", status="complete", persisted_turn=kept)
+    before = load(dump(log.folded()))
+    heart, thumb = {"emoji": "❤", "author": "user"}, {"emoji": "👍", "author": "agent", "at": 1.5}
+    log.add("message.reaction", row_id=3, reactions=[heart], role="assistant")
+    log.add("message.reaction", row_id=1, reactions=[heart, thumb], role="user")
+    log.add("message.reaction", row_id=3, reactions=[], role="assistant")
+    after = log.folded()
+
+    assert only(after, Agent).reactions == ()
+    assert [(one.emoji, one.author) for one in only(after, User).reactions] == [
+        ("❤", "user"),
+        ("👍", "agent"),
+    ]
+    assert fold(before, log.records[3:]) == after
+    assert "› you · ❤ user · 👍 agent" in render_text(after)
+
+
 def test_a_reaction_to_a_row_nobody_knows_is_shown() -> None:
-    """F: "message.reaction": unknown, as Hermes's row ids stand in no record."""
+    """F: "message.reaction": unknown if no record has told of that row."""
     log = Log()
     log.add("message.reaction", row_id=3, reactions=[], role="user")
 
