@@ -16,6 +16,7 @@ import sysconfig
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,7 +25,7 @@ from anyio.abc import Process
 
 from eventlog import codec
 from tests.nats.configuration import configuration
-from tests.nats.links import Link, free_port, link
+from tests.nats.links import Link, free_ports, link
 
 READY: Final = 30.0
 """Seconds that a server has to listen, and a cluster to agree on a leader."""
@@ -252,12 +253,9 @@ async def prepared(
     folder: Path, *, nodes: int = 1, sync: str = "always", more: str = "", links: bool = True
 ) -> AsyncGenerator[Cluster, None]:
     """Configure servers, and end those that run when the block is left; nobody is started."""
-    cluster = Cluster(
-        [
-            Node(f"n{number}", folder / f"n{number}", free_port(), free_port(), free_port())
-            for number in range(1, nodes + 1)
-        ]
-    )
+    ports = iter(free_ports(3 * nodes))
+    names = [f"n{number}" for number in range(1, nodes + 1)]
+    cluster = Cluster([Node(name, folder / name, *islice(ports, 3)) for name in names])
     async with AsyncExitStack() as ends:
         for me, node in enumerate(cluster.nodes):
             for other, target in enumerate(cluster.nodes):

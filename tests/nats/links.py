@@ -75,14 +75,20 @@ async def link(target: int) -> AsyncGenerator[Link, None]:
         tasks.cancel_scope.cancel()
 
 
-def free_port() -> int:
-    """Return a port on loopback that nobody listens on.
+def free_ports(count: int) -> list[int]:
+    """Return ports on loopback on which nobody listens, each another one.
 
-    It is below those that the system gives to whoever connects: one of these may be taken again
-    before a server listens on it.
+    They are below those that the system gives to whoever connects: one of these may be taken
+    again before a server listens on it.
     """
-    for port in Random().sample(range(20_000, 32_000), 100):  # noqa: S311 - ports, no secrets
-        with suppress(OSError), socket.socket() as asked:
+    ports = Random().sample(range(20_000, 32_000), 10 * count)  # noqa: S311 - ports, no secrets
+    return [port for port in ports if _is_free(port)][:count]
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as asked:
+        try:
             asked.bind(("127.0.0.1", port))
-            return port
-    raise AssertionError("no port is free")
+        except OSError:
+            return False
+    return True
