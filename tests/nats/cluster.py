@@ -16,7 +16,6 @@ import sysconfig
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -255,7 +254,9 @@ async def prepared(
     """Configure servers, and end those that run when the block is left; nobody is started."""
     ports = iter(free_ports(3 * nodes))
     names = [f"n{number}" for number in range(1, nodes + 1)]
-    cluster = Cluster([Node(name, folder / name, *islice(ports, 3)) for name in names])
+    cluster = Cluster(
+        [Node(name, folder / name, next(ports), next(ports), next(ports)) for name in names]
+    )
     async with AsyncExitStack() as ends:
         for me, node in enumerate(cluster.nodes):
             for other, target in enumerate(cluster.nodes):

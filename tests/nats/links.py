@@ -85,6 +85,11 @@ def free_ports(count: int) -> list[int]:
     return [port for port in ports if _is_free(port)][:count]
 
 
+def free_port() -> int:
+    """Return one of them."""
+    return free_ports(1)[0]
+
+
 def _is_free(port: int) -> bool:
     with socket.socket() as asked:
         try:
