@@ -13,7 +13,7 @@ from replay.fold import plans, shape, terminals
 from replay.fold.draft import Draft
 from replay.fold.final import complete, thought_rows
 from replay.fold.notes import clear_notices, error, notice, system, unknown
-from replay.fold.shape import Payload
+from replay.fold.shape import Misshapen, Payload
 from replay.fold.step import Step, counted
 from replay.fold.strings import normal
 from replay.fold.text import agent_rows, repeats, rewrite, say
@@ -31,6 +31,15 @@ def _start(draft: Draft, payload: Payload) -> None:
     for text, ref in inputs:
         _take_input(draft, text, ref)
     draft.lively = True
+
+
+def _input(draft: Draft, payload: Payload) -> None:
+    """Show words that go into the turn that runs (a name of later gateways, and of our own)."""
+    inputs, kind = _inputs(payload), shape.maybe_text(payload, "kind")
+    if not inputs:
+        raise Misshapen("there is no text among its inputs")
+    for text, ref in inputs:
+        draft.add(User, text=text, ref=ref, correction=kind)
 
 
 def _inputs(payload: Payload) -> list[tuple[str, str | None]]:
@@ -237,6 +246,7 @@ _EPHEMERAL: Final = (
 
 STEPS: Final[Mapping[str, Step]] = {
     "message.start": _start,
+    "message.input": _input,
     "message.delta": _delta,
     "message.interim": _interim,
     "message.complete": complete,
