@@ -6,6 +6,7 @@ one of them is a change in what people see: read the diff, then run `pytest --sn
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -90,3 +91,26 @@ def test_every_capture_has_a_golden(captures: Path) -> None:
 def test_session(capture: str, captures: Path, transcript: Any, snapshot: Any) -> None:
     """R093, R096, R097: the whole conversation, in order, in words; nothing lost, nothing twice."""
     assert transcript(captures / f"{capture}.jsonl") == snapshot
+
+
+def test_the_longest_golden_is_its_capture_word_for_word(captures: Path) -> None:
+    """R093: 620 lines that nobody reads with attention are held to the frames, without the fold."""
+    said, prompts = [], []
+    for line in (captures / "hermes/13_ring_overflow.jsonl").read_bytes().splitlines():
+        match json.loads(line)["frame"]:
+            case {
+                "method": "event",
+                "params": {"type": "message.delta", "payload": {"text": text}},
+            }:
+                said.append(text)
+            case {"method": "prompt.submit", "params": {"text": text}}:
+                prompts.append(text)
+    answer = "".join(said).splitlines()
+    golden = Path(__file__).parent / "__snapshots__/test_goldens"
+    name = "test_session[gateway-ring-overflow].txt"
+
+    assert len(answer) == 621
+    assert (golden / name).read_text("utf-8").splitlines()[1:] == [
+        *("", "› you", *(f"  {text}" for text in prompts)),
+        *("", "● agent", *(f"  {text}" for text in answer)),
+    ]
