@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, Protocol, TypeVar
 
-from eventlog import START, Envelope, Event, EventSource, Log, Seq, SessionId, parse, seq_of
+from eventlog import Envelope, Event, EventSource, Log, Seq, SessionId, parse, seq_of
 from gateway.state import SessionState
+from replay import names_in
 
 IMPORTED: Final = "imp-"
 """How the id of an imported session begins; its `session.opened` may be another gateway's."""
@@ -74,11 +75,22 @@ async def _whole(source: EventSource, session_id: SessionId, text: bytes) -> byt
     return (await source.read(session_id, after=seq_of(text) - 1, limit=1)).lines[0]
 
 
+async def begun(log: Log, session_id: SessionId) -> SessionState:
+    """Return the state from which a session's is folded: of one that was pruned, what is left."""
+    state = SessionState()
+    row = await log.session(session_id)
+    if row and row.floor:
+        state.begin(row.floor, row.opened)
+        if (base := await log.base(session_id)) and (names := names_in(base)):
+            state.foreign_id = list(names.values())[-1]
+    return state
+
+
 async def recover(log: Log) -> list[SessionId]:
     """Settle a log that was not closed in order, before it is served; return what it settled."""
     settled: list[SessionId] = []
     for session_id in await log.unsettled():
-        state = await catch_up(log, session_id, SessionState(seq=START))
+        state = await catch_up(log, session_id, await begun(log, session_id))
         if await end_open_work(log, session_id, state):
             settled.append(session_id)
     await log.settle()

@@ -23,7 +23,7 @@ from eventlog import GATEWAY, Event, EventLogError, Log, LogUnavailable, Session
 from gateway.agent_spec import AgentSpec
 from gateway.agents import Agents
 from gateway.background import background
-from gateway.closing import IMPORTED, catch_up
+from gateway.closing import IMPORTED, begun, catch_up
 from gateway.errors import Code, RpcError
 from gateway.host import NEW, Past
 from gateway.live import LiveSession
@@ -91,7 +91,8 @@ class Sessions:
 
     async def state(self, session_id: SessionId) -> SessionState:
         """Return what is open in a session, as of the log's head."""
-        state = self._states.setdefault(session_id, SessionState())
+        if (state := self._states.get(session_id)) is None:
+            state = self._states.setdefault(session_id, await begun(self._log, session_id))
         self._states.move_to_end(session_id)
         if len(self._states) > STATES_KEPT + len(self._live):
             oldest = next((key for key in self._states if key not in self._live), None)
@@ -104,7 +105,7 @@ class Sessions:
         state = await self.state(session_id)
         if state.seq == seq:
             return state
-        return await catch_up(self._log, session_id, SessionState(), until=seq)
+        return await catch_up(self._log, session_id, await begun(self._log, session_id), until=seq)
 
     async def get_live(self, session_id: SessionId) -> LiveSession:
         """Return a live session.

@@ -102,6 +102,11 @@ class SessionState:
         """Whether anything would stay open for ever if nobody went on with this session."""
         return bool(self.prompts or self.requests)
 
+    def begin(self, floor: Seq, opened: Mapping[str, Any]) -> None:
+        """Take what is known of a session whose events up to *floor* are pruned."""
+        _opened(self, floor, dict(opened))
+        self.seq = floor
+
     def wants(self, text: bytes) -> bool:
         """Whether a line of the log changes anything here: few do, and only those are parsed."""
         return _WANTED.match(text) is not None

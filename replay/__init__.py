@@ -32,6 +32,7 @@ from replay.fold import (
 )
 from replay.formats import Format, format_named
 from replay.live import Live, Shown
+from replay.names import names_in
 from replay.opening import KIND, checkpoint_of, opening, state_of
 from replay.pieces import (
     Block,
@@ -138,6 +139,7 @@ __all__ = [
     "is_question_tool",
     "load",
     "load_base",
+    "names_in",
     "opening",
     "read_recordings",
     "render_text",

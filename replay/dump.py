@@ -47,7 +47,8 @@ def load_base(values: Mapping[str, Any]) -> Transcript:
     """
     from replay.checking import check  # noqa: PLC0415 - pydantic's start is felt
 
-    members = {key: value for key, value in values.items() if key != "fold_version"}
+    beside = {"fold_version", "names"}  # what a base holds that is not the fold's: see `names`
+    members = {key: value for key, value in values.items() if key not in beside}
     return check(members)
 
 

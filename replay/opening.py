@@ -8,7 +8,7 @@ same, only later (S-14). A base is not: what it holds is nowhere else, so any la
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -18,6 +18,7 @@ from replay.dump import dump, load_base
 from replay.errors import ReplayError
 from replay.fold import Fold
 from replay.kept import Ending, read_end, read_whole, written
+from replay.names import NAMES, names_at
 from replay.transcript import FOLD_VERSION, Transcript
 
 KIND: Final = "transcript"
@@ -54,7 +55,8 @@ class Bases:
         """Return a session's base at *seq*, and whether it works or waits at its head."""
         folding = Fold(await opening(log, session_id, at=seq))
         await _advance(folding, log, session_id, seq)
-        base = state_of(folding.transcript())
+        names = await names_at(log, session_id, seq)
+        base = state_of(folding.transcript(), names=names)
         await _advance(folding, log, session_id, None)
         return Standing(base, open=folding.transcript().status in {"running", "waiting"})
 
@@ -82,9 +84,14 @@ def transcript_at(base: Checkpoint) -> Transcript | None:
     return found if found.seq == base.seq else None
 
 
-def state_of(transcript: Transcript) -> Checkpoint:
-    """Return *transcript* as a base: what cassettes carry and any later fold reads."""
-    return Checkpoint(Seq(transcript.seq), FOLD_VERSION, codec.dumps(dump(transcript)))
+def state_of(transcript: Transcript, *, names: Mapping[str, str] | None = None) -> Checkpoint:
+    """Return *transcript* as a base: what cassettes carry and any later fold reads.
+
+    *names* are the session's ids elsewhere, by scope, which the fold does not keep.
+    """
+    kept = {NAMES: dict(names)} if names else {}
+    body = codec.dumps({**dump(transcript), **kept})
+    return Checkpoint(Seq(transcript.seq), FOLD_VERSION, body)
 
 
 def checkpoint_of(transcript: Transcript) -> Checkpoint:

@@ -14,6 +14,7 @@ from secrets import token_hex
 from typing import Any, Final
 
 from eventlog import LogReader, SessionId, SessionRow
+from replay import names_in
 
 _NAMES: Final = 64
 """Events at a session's beginning among which its names stand."""
@@ -37,13 +38,16 @@ class Book:
 
     async def names(self, session_id: SessionId) -> list[str]:
         """Return what this agent calls a session, the oldest name first."""
+        base = await self.log.base(session_id)
+        kept = names_in(base).get(self.scope or "") if base else None
         page = await self.log.read(session_id, limit=_NAMES)
-        return [
+        found = [
             envelope["payload"]["id"]
             for envelope in page.envelopes()
             if envelope["type"] == "session.alias"
             and envelope["payload"].get("scope") == self.scope
         ]
+        return [kept, *found] if kept else found
 
     async def sessions(self, cwd: str | None) -> list[tuple[str, SessionRow]]:
         """Return this agent's sessions with their names, the newest first; *cwd*: only of there."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from eventlog import Envelope, LogReader, SessionId, SessionRow
+from replay import names_in
 
 RECENT: Final = 256
 """Sessions that may still be going on upstream: those written last."""
@@ -70,6 +71,8 @@ async def standings(log: LogReader, scope: str) -> list[Standing]:
 
 async def _standing(log: LogReader, row: SessionRow, scope: str) -> Standing:
     standing = Standing(row.id)
+    if base := await log.base(row.id) if row.floor else None:
+        standing.stored = names_in(base).get(scope)
     for envelope in (await log.read(row.id, after=row.floor, limit=_NAMES)).envelopes():
         standing.apply(envelope, scope)
     for tail in _TAILS:

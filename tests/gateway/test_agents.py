@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
+from eventlog import Event, SessionId, open_log
+from gateway.closing import recover
 from gateway.jsonrpc import Reply, dump
 from tests.gateway.stage import ASKING, RawClient, Stage, ended, player, scripted, staged
 
@@ -185,6 +189,37 @@ async def test_agent_takes_up_what_it_knows(
     assert [e["payload"]["method"] for e in events if e["type"] == "acp.call"][-1] == used
     assert not [e for e in events if "user_message_chunk" in str(e["payload"])]
     assert not [e for e in events if e["type"] == "notice"]
+
+
+async def test_agent_takes_up_what_was_pruned(tmp_path: Path) -> None:
+    """P-38, S-10: the id by which the agent knows a session outlives the events that told of it,
+    twice pruned; the log knows whose session it is, and ends what is cut off in it (P-40).
+    """
+    spec = agent("able", "able = {'loadSession': True}\ndef on_prompt(frame): text('new')")
+    prune = (sys.executable, "-m", "eventlog", "prune", "--log", str(tmp_path))
+    async with staged(tmp_path, spec) as stage, stage.client() as client:
+        session_id, _ = await turn(stage, client)
+    for _ in range(2):
+        async with open_log(tmp_path) as events:
+            head = (await events.read(SessionId(session_id), limit=0)).head
+        done = await anyio.run_process((*prune, session_id, "--to", str(head)))
+        assert session_id.encode() in done.stdout
+        async with staged(tmp_path, spec) as stage, stage.client() as client:
+            await client.ask("session.resume", {"session_id": session_id})
+            receipt = await client.ask("prompt.submit", {"session_id": session_id, "text": "more"})
+            await client.events(until=ended(receipt["seq"]))
+            told = await stage.log(session_id)
+        assert told[0]["seq"] == head + 1
+        assert [e["payload"]["method"] for e in told if e["type"] == "acp.call"] == ["session/load"]
+        assert not [e for e in told if e["type"] == "notice"]
+
+    cut = Event.of("prompt.submitted", {"content": []})
+    async with open_log(tmp_path) as events:
+        head = (await events.read(SessionId(session_id), limit=0)).head
+    await anyio.run_process((*prune, session_id, "--to", str(head)))
+    async with open_log(tmp_path) as events:
+        await events.append(SessionId(session_id), [cut])
+        assert await recover(events) == [session_id]
 
 
 async def test_noise_on_stdout_is_kept_and_survived(tmp_path: Path) -> None:
