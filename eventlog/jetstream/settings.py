@@ -6,13 +6,14 @@ Above this module: `opening`. Below it: `link`, `subjects`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from time import monotonic
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 from eventlog.address import LogAddress
 from eventlog.checksum import ALGORITHMS, PREFERRED
 from eventlog.errors import ForeignDatabase, LogUnavailable, NewerSchema
-from eventlog.jetstream.link import Link, Refused, Silent
+from eventlog.jetstream.link import ATTEMPT, Link, Refused, Silent
 from eventlog.jetstream.subjects import Subjects
 
 SCHEMA: Final = 1
@@ -47,9 +48,7 @@ async def examined(link: Link, *, make: bool) -> Found:
         if tuple(map(int, link.version.split(".")[:2])) < OLDEST:
             wanted = ".".join(map(str, OLDEST))
             raise link.unavailable(f"the server is {link.version}; {wanted} or later is needed")
-        answer = await _info(link)
-        if answer is None and make:
-            answer = await _made(link)
+        answer = await _found(link, make=make)
     except Silent as silent:
         raise link.unavailable(f"JetStream does not answer ({silent}); is it enabled?") from None
     except Refused as refused:
@@ -57,6 +56,20 @@ async def examined(link: Link, *, make: bool) -> Found:
     if answer is None:
         raise link.unavailable("there is no such log; whoever writes it first makes it")
     return _checked(link.address, answer["config"])
+
+
+async def _found(link: Link, *, make: bool) -> dict[str, Any] | None:
+    """Return what there is. Servers that have just been started may choose a leader first."""
+    end = monotonic() + link.address.deadline
+    while True:
+        begun = monotonic()
+        try:
+            answer = await _info(link)
+            return await _made(link) if answer is None and make else answer
+        except Silent:
+            at_once = monotonic() - begun < ATTEMPT / 2  # nobody is there who could answer
+            if at_once or monotonic() > end:
+                raise
 
 
 async def _info(link: Link) -> dict[str, Any] | None:
