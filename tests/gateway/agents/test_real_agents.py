@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import join
@@ -118,8 +118,12 @@ class House:
             finally:
                 if process.returncode is None:
                     process.terminate()
-                    with anyio.move_on_after(20, shield=True):
-                        await process.wait()
+                left = ["the gateway"]
+                with anyio.move_on_after(20, shield=True):
+                    await process.wait()
+                    while left := self.processes():  # noqa: ASYNC110 - nobody tells of their end
+                        await anyio.sleep(0.1)
+                assert not left, "an agent has outlived its gateway"
 
     @asynccontextmanager
     async def client(self) -> AsyncGenerator[Client, None]:
@@ -137,6 +141,16 @@ class House:
         self.questions.append(question)
         option = next(one for one in question.params["options"] if one["kind"] == "allow_once")
         return {"outcome": {"outcome": "selected", "optionId": option["optionId"]}}
+
+    def processes(self) -> list[str]:
+        """Return what runs in this house, by the home that it has been given."""
+        home = f"HOME={self.folder / 'home'}\0".encode()
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                if home in (process / "environ").read_bytes():
+                    found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+        return found
 
     async def log(self, session_id: str) -> list[Any]:
         """Return every event of a session."""
@@ -346,8 +360,8 @@ async def test_files_are_written_through_us(house: House) -> None:
 
 
 async def test_it_goes_on_where_it_was_killed(house: House) -> None:
-    """The gateway is killed in mid-turn and started again: the turn is over, the agent takes the
-    session up, and its model is told of what was said before (P-18, P-38, P-40)."""
+    """The gateway is killed in mid-turn and started again: the agent has ended with it, the turn is
+    over, the agent takes the session up, and its model is told of what was said before (P-18, P-38, P-40)."""
     async with house.client() as client:
         async with house.gateway() as gateway:
             follower = await begin(client, house)
