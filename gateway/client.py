@@ -204,6 +204,8 @@ class Client:
                 self._hear_event(params)
             case Notification("session.caught_up", {"session_id": str(id_), "seq": int(seq)}):
                 self._followed.reached(id_, seq)
+            case Notification("session.deleted", {"session_id": str(id_)}):
+                self._followed.deleted(id_)
             case Notification("log.degraded" | "log.recovered", dict(told)):
                 self.degraded = told.get("reason")
             case Notification("session.events.reset", {"session_id": str(id_)}):

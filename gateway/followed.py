@@ -79,6 +79,11 @@ class Followed:
             follower.subscribing = True
             self._tasks.start_soon(self._subscribe_again, self._peer, follower)
 
+    def deleted(self, session_id: str) -> None:
+        """Hear that a session has been deleted (P-20a); it is followed no more."""
+        if follower := self._followers.pop(SessionId(session_id), None):
+            follower.lose("it was deleted")
+
     def _apply(self, follower: Follower, envelope: Envelope) -> None:
         if follower.hear(envelope) is Verdict.GAP and not follower.subscribing:
             self.again(follower.session_id)
@@ -123,8 +128,10 @@ class Followed:
                 await self._start_over(peer, follower, answer["epoch"])
             else:
                 follower.epoch = answer["epoch"]
+            follower.gone = None
         except RpcError as error:
             log.warning("%s cannot be followed: %s", follower.session_id, error)
+            follower.lose(error.message)
         finally:
             follower.subscribing = False
 

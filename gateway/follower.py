@@ -88,6 +88,8 @@ class Follower:
         """A subscribe is on its way: what does not fit yet will come again."""
         self.resets = 0
         """How often the client had to start from a snapshot."""
+        self.gone: str | None = None
+        """Why there is nothing to follow any more: it was deleted, or is refused."""
         self.parked = Parked()
         """What came and waits for a large string that stands before it."""
         self._seen = seen
@@ -115,6 +117,11 @@ class Follower:
     def reached(self, seq: int) -> None:
         """Hear that history ends at *seq* (P-19)."""
         self.caught_up = self.caught_up or seq <= self.seq
+        self._wake()
+
+    def lose(self, why: str) -> None:
+        """Hear that there is nothing to follow any more."""
+        self.gone = why
         self._wake()
 
     def replace(self, transcript: dict[str, Any], epoch: str) -> None:

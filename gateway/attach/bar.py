@@ -16,13 +16,19 @@ from replay import Transcript, clean_line
 _DOING: Final[Mapping[str, str]] = {"running": "working", "waiting": "waiting for you"}
 
 
-def bar(client: Client, session: str | None, transcript: Transcript | None) -> str:
-    """Return it; *transcript* is None until the session has been read."""
+def bar(
+    client: Client, session: str | None, transcript: Transcript | None, *, gone: str | None = None
+) -> str:
+    """Return it; *transcript* is None until the session has been read, *gone* says why it is not."""
     words = [standing(client, caught_up=transcript is not None), session or ""]
     if transcript is not None:
         words.append(clean_line(transcript.info.name or transcript.info.agent or ""))
     if not client.connected:
         words.append(clean_line(client.trouble))
+    elif gone is not None:
+        words.append(clean_line(gone))
+    elif client.degraded is not None:
+        words.append(clean_line(f"cannot record, takes nothing: {client.degraded}"))
     elif transcript is not None:
         words.append(_DOING.get(transcript.status, transcript.status))
     return " · ".join(word for word in words if word)

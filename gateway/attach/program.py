@@ -86,6 +86,8 @@ def _say_goodbye(visit: Visit) -> None:
     match visit.failure:
         case RpcError(code=Code.SESSION_NOT_FOUND) as error:
             fail(str(error), exits.NOT_FOUND)
+        case None if visit.session and visit.gone:
+            tell(f"{visit.session} is no more: {visit.gone}")
         case None if visit.session:
             tell(f"{visit.session} goes on; hermes-gateway attach {visit.session} comes back to it")
         case None:

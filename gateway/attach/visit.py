@@ -27,6 +27,7 @@ from gateway.attach.queue import Queue
 from gateway.attach.screen import Screen
 from gateway.client import Client
 from gateway.errors import Code, GatewayError, PeerGone, RpcError
+from gateway.follower import Follower
 from replay import Live, TextOptions, Transcript, clean, clean_line
 
 TURNS: Final = 5
@@ -37,6 +38,9 @@ PAUSE: Final = 0.04
 
 TWICE: Final = 2.0
 """Seconds in which a second Ctrl-C leaves."""
+
+
+RESET: Final = "— events before this were pruned; this is the session as it stands —"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,7 @@ class Visit:
         self._wanted = wanted
         self._color = color
         self._client: Client
+        self._follower: Follower | None = None
         self._here = anyio.Event()
         """Set when the session has been read."""
         self._transcript = Transcript()
@@ -79,6 +84,11 @@ class Visit:
             bar=self._bar,
         )
 
+    @property
+    def gone(self) -> str | None:
+        """Why there is no session to come back to, if that is so."""
+        return self._follower.gone if self._follower else None
+
     async def run(self, client: Client) -> None:
         """Show the session until the person leaves, or it cannot be had."""
         self._client = client
@@ -98,8 +108,12 @@ class Visit:
             self.failure = error
             self.screen.leave()
             return
-        follower = await self._client.follow(self.session)
-        await follower.until(lambda me: me.caught_up)
+        follower = self._follower = await self._client.follow(self.session)
+        await follower.until(lambda me: me.caught_up or me.gone is not None)
+        if follower.gone is not None:
+            self.failure = RpcError(Code.SESSION_NOT_FOUND, f"{self.session}: {follower.gone}")
+            self.screen.leave()
+            return
         self._here.set()
         live = Live(self._options(), turns=TURNS)
         async for self._transcript in follower:
@@ -141,11 +155,19 @@ class Visit:
                 continue
 
     async def _watch(self) -> None:
-        """Look after what no event tells: the line, prompts that wait for one."""
+        """Look after what no event tells: the line, prompts that wait for one, a session's end."""
+        resets, gone = 0, None
         while not self._client.refused:
             await anyio.sleep(0.25)
             if self._sending:
                 self._draw()
+            follower = self._follower
+            if follower and follower.resets > resets and self._here.is_set():
+                resets = follower.resets
+                self._note(RESET)
+            if follower and follower.gone != gone:
+                gone = follower.gone
+                self._note(f"! this session cannot be followed any more: {gone}" if gone else "")
         self.failure = RpcError(Code.NOT_ALLOWED, "the gateway does not know this token")
         self.screen.leave()
 
@@ -256,7 +278,8 @@ class Visit:
         self.screen.ask(lines, secret=first is not None and first.step.secret)
 
     def _bar(self) -> tuple[str, str]:
-        left = bar(self._client, self.session, self._transcript if self._here.is_set() else None)
+        read = self._transcript if self._here.is_set() else None
+        left = bar(self._client, self.session, read, gone=self.gone)
         if monotonic() < self._leave_until:
             return left, "Ctrl-C again leaves"
         return left, "Ctrl-C interrupts · /help" if self._busy else "/help"

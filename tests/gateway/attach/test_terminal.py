@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import sys
 from collections import Counter
@@ -20,8 +21,10 @@ from eventlog import open_reader
 from gateway.agent_spec import AgentSpec
 from gateway.announcement import gateway_in
 from gateway.auth import VARIABLE
+from gateway.errors import RpcError
+from gateway.transports import connect_websocket
 from replay import Fold, TextOptions, render_text
-from tests.gateway.stage import ASKING, CAPTURES, QUIET, TOKEN, player
+from tests.gateway.stage import ASKING, CAPTURES, QUIET, TOKEN, RawClient, player
 
 pytestmark = [
     pytest.mark.anyio,
@@ -225,3 +228,37 @@ async def test_without_a_gateway(tmp_path: Path) -> None:
     async with terminal(tmp_path) as window:
         screen = await window.shows("left with 1")
     assert "hermes-gateway serve" in " ".join(screen.split())
+
+
+async def test_what_befalls_the_session_is_told(tmp_path: Path) -> None:
+    """S-9, P-20a: the bar says that nothing is recorded, and takes it back; a session that somebody
+    deletes is seen to be gone, on the page and in the bar.
+    """
+    capture, (prompt,) = QUIET
+    async with terminal_and_gateway(tmp_path, player(capture)) as (window, process):
+        await window.shows("● live", "idle")
+        await window.type(prompt, "Enter")
+        await window.until(lambda text: "── turn 1 " in text and "idle" in text)
+        url = gateway_in(tmp_path)
+        assert url
+        async with connect_websocket(url, TOKEN) as line:
+            other = RawClient(line)
+            await other.next()
+            (row,) = (await other.ask("session.list"))["sessions"]
+            named = {"session_id": row["id"]}
+
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+            with pytest.raises(RpcError):
+                await other.ask("session.title", {**named, "title": "x"})
+            await window.shows("cannot record, takes nothing")
+            room = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, room)
+            await window.until(lambda screen: "cannot record" not in screen and "idle" in screen)
+
+            await other.ask("session.close", named)
+            await other.ask("session.delete", named)
+        screen = await window.shows("cannot be followed any more: it was deleted")
+        assert "it was deleted" in screen.rstrip("\n").split("\n")[-1]
+        await window.type("/quit", "Enter")
+        left = await window.shows("left with 0", "is no more: it was deleted")
+    assert "comes back" not in left
