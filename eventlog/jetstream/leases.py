@@ -13,7 +13,7 @@ gone when that ends. The process itself counts from before it asked, and less, s
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
 import anyio
@@ -194,7 +194,7 @@ class ClusterLeases:
             fence(self._subjects, session, session.row, epoch=self._epoch, writer=self._process),
         ]
         if clock() >= self._until:
-            await self._renew()
+            await self._insist(self._beat)
         try:
             at = await self._publisher.publish(session, messages)
         except Conflict:
@@ -209,12 +209,12 @@ class ClusterLeases:
         """Say that this process lives, and go on saying so."""
         async with self._starting:
             if not self._renewing:
-                await self._make_bucket()
-                await self._renew()
+                await self._insist(self._make_bucket)
+                await self._insist(self._beat)
                 self._renewing = True
                 self._tasks.start_soon(self._go_on)
             elif clock() >= self._until:
-                await self._renew()
+                await self._insist(self._beat)
 
     async def _go_on(self) -> None:
         pause = self.duration / _OFTEN
@@ -228,12 +228,13 @@ class ClusterLeases:
             else:
                 pause = self.duration / _OFTEN
 
-    async def _renew(self) -> None:
+    async def _insist(self, ask: Callable[[], Awaitable[None]]) -> None:
+        """Ask until it is done: servers, or a bucket that is new, may have no leader yet."""
         end = clock() + self._link.address.deadline
         while True:
             try:
-                return await self._beat()
-            except (Silent, Refused) as error:  # a bucket that is new has no leader yet
+                return await ask()
+            except (Silent, Refused) as error:
                 if clock() > end:
                     raise self._link.unavailable(f"no lease can be had: {error}") from None
             await anyio.sleep(_AGAIN)
@@ -255,15 +256,12 @@ class ClusterLeases:
     async def _make_bucket(self) -> None:
         """Make the bucket, or take the duration that is agreed on in it."""
         try:
-            try:
-                await self._link.api(f"STREAM.CREATE.{self._bucket}", self._bucket_config())
-            except Refused as refused:
-                if refused.code != IN_USE:
-                    raise
-            found = await self._link.api(f"STREAM.INFO.{self._bucket}")
-            self._duration = int(found["config"]["max_age"]) / 1e9
-        except (Silent, Refused) as error:
-            raise self._link.unavailable(f"no lease can be had: {error}") from None
+            await self._link.api(f"STREAM.CREATE.{self._bucket}", self._bucket_config())
+        except Refused as refused:
+            if refused.code != IN_USE:
+                raise
+        found = await self._link.api(f"STREAM.INFO.{self._bucket}")
+        self._duration = int(found["config"]["max_age"]) / 1e9
 
     async def _lives(self, process: str) -> bool:
         """Whether another process says that it lives; who leads the bucket knows."""

@@ -15,11 +15,15 @@ FILES: Final = Path(__file__).parents[2] / "docs" / "nats"
 ACCOUNTS: Final = re.compile(r"^# Who may use it.*", re.DOTALL | re.MULTILINE)
 """The last part of a file; here on loopback anyone may."""
 
-TIED: Final = """\
+CLUSTER: Final = """\
 cluster {
-  # Only for these tests: one connection a pair, and no way around the links that they cut.
+  # One connection a pair: those of a pool come and go while all servers start at the same time.
   pool_size: -1
   no_advertise: true
+"""
+
+TIED: Final = """\
+  # Only for these tests: no way around the links that they cut.
   cluster_advertise: "127.0.0.1:9"
 """
 
@@ -45,7 +49,7 @@ def configuration(place: Place, *, sync: str, routes: Sequence[int], tied: bool)
     """
     text = (FILES / ("node.conf" if routes else "single.conf")).read_text("utf-8")
     text = ACCOUNTS.sub("", text).replace("sync_interval: always", f"sync_interval: {sync}")
-    text = text.replace("cluster {\n", TIED) if tied else text
+    text = text.replace("cluster {\n", CLUSTER + (TIED if tied else ""))
     text = text if "$NODE" in text else f"server_name: $NODE\n{text}"
     told = {
         "NODE": place.name,
