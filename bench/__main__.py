@@ -28,7 +28,7 @@ from bench import (
 )
 from bench.disk import on_slow_disk
 from bench.harness import REPEATS, Contender, Goal, machine, measure, report
-from bench.plot import bars
+from bench.plot import bars, curves
 
 BENCHMARKS: dict[str, Callable[[], tuple[list[Contender], list[Goal]]]] = {
     "batches": batches.contenders,
@@ -76,10 +76,11 @@ def _run(name: str, *, write: bool) -> bool:
     print(f"\n{name}", *found.lines, sep="\n")
     if write:
         FOLDER.mkdir(exist_ok=True)
+        plot = curves if any(one.curve for one in contenders) else bars
         text = f"# {name}\n\n{machine()}\n\n![{name}]({name}.svg)\n\n```\n"
         lines = "\n".join(found.lines)
         FOLDER.joinpath(f"{name}.md").write_text(f"{text}{lines}\n```\n", "utf-8")
-        FOLDER.joinpath(f"{name}.svg").write_text(bars(name, contenders), "utf-8")
+        FOLDER.joinpath(f"{name}.svg").write_text(plot(name, contenders), "utf-8")
     return found.met
 
 

@@ -31,6 +31,10 @@ class Contender:
     figures: dict[str, list[float]] = field(default_factory=dict)
     absent: str | None = None
     """Why it was not measured."""
+    curve: str = ""
+    """What grows, where this is a point of a curve."""
+    size: int = 0
+    """How far it has grown here."""
 
     def median(self, figure: str) -> float:
         """Return the median of what was measured."""

@@ -1,20 +1,21 @@
 """Reading a log: pages of a session, and the list of sessions.
 
-Above this module: `store`, the command line, replay. Below it: `batch`, `schema`.
+Above this module: `store`, the command line, replay. Below it: `extent`, `batch`, `schema`.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 import aiosqlite
 import anyio
 
-from eventlog.batch import Batch, Run, Sealer
+from eventlog.batch import Sealer
 from eventlog.blobs import Piece
 from eventlog.checksum import ALGORITHMS, Checksum
 from eventlog.errors import ForeignDatabase, LogUnavailable
@@ -22,6 +23,7 @@ from eventlog.event import START, Seq, SessionId, valid_session_id
 from eventlog.paging import cut, put_back
 from eventlog.sqlite import catalogue, contents, files, keeping, pruning, schema, statistics
 from eventlog.sqlite.damage import Damage
+from eventlog.sqlite.extent import Rests, look
 from eventlog.sqlite.faults import translated
 from eventlog.sqlite.files import database
 from eventlog.sqlite.incarnation import LAST
@@ -32,42 +34,8 @@ from eventlog.store import Checkpoint, Page, Prunable, SessionRow
 _POLL: Final = 0.05
 """Seconds between two looks at whether another process has committed (S-4)."""
 
-_FEW: Final = 4
-"""Batches that fill a page if they are full: to look at more of them takes as long again."""
-
-_RESTS: Final = 16
-"""Of so many, of a quarter of a megabyte at most."""
-
 _ENOUGH: Final = 2**62
 """Bytes, where there is no limit."""
-
-# The batches from the one that holds the number after the cursor, as far as their lengths fill
-# the limit; lengths are read without the bodies. One statement: one consistent view of the log.
-_PAGE: Final = """
-with near(first, size) as (
-    select batch.first, length(batch.body) + 1
-    from session as source join batch on batch.session = source.id
-        and batch.first >= coalesce(
-            (select max(first) from batch
-                where session = source.id and first <= max(:due, source.floor + 1)), 0)
-    where source.key = :key order by batch.first limit :rows
-), fits(first, before) as (
-    select first, sum(size) over (order by first)
-        - size - :begun * first_value(size) over (order by first)
-    from near
-)
-select source.floor,
-    (select last from batch where session = source.id order by first desc limit 1),
-    (select next.first from batch as next
-        where next.session = source.id and next.first > found.first order by next.first limit 1),
-    found.first, found.last, found.ts, found.codec, found.crc, found.body
-from session as source left join batch as found on found.session = source.id
-    and found.first >= coalesce(
-        (select max(first) from batch
-            where session = source.id and first <= max(:due, source.floor + 1)), 0)
-    and found.first <= (select max(first) from fits where before < :room)
-where source.key = :key order by found.first
-"""
 
 
 class Opened(NamedTuple):
@@ -77,19 +45,6 @@ class Opened(NamedTuple):
     connection: aiosqlite.Connection
     epoch: str
     checksum: Checksum
-
-
-class Rests(dict[tuple[str, int], Run]):
-    """What pages left of the batches that they ended inside of, by session and cursor.
-
-    A batch is so read and compared with its checksum once for all of a reader's pages.
-    """
-
-    def keep(self, session: SessionId, rest: Run) -> None:
-        """Keep what is left of a batch; the oldest goes."""
-        self[session, rest.first - 1] = rest
-        if len(self) > _RESTS:
-            del self[next(iter(self))]
 
 
 class SqliteReader:
@@ -148,31 +103,25 @@ class SqliteReader:
         self, session_id: SessionId, after: int, limit: int, limit_bytes: int | None
     ) -> Page:
         room = _ENOUGH if limit_bytes is None else limit_bytes
-        rest = self._rests.pop((session_id, after), None)
-        due, wanted = after + 1, max(room, 1)
+        key = valid_session_id(session_id)
+        rest = self._rests.pop((key, after), None)
+        due, left = after + 1, max(room, 1)
         if rest is not None:
-            due, wanted = rest.last + 1, room - len(rest.text)
-        where = {"key": valid_session_id(session_id), "due": due, "room": wanted}
-        where["begun"] = rest is None
-        rows = await self._batches(where, min(limit, _FEW))
-        if len(rows) == _FEW < limit and rows[-1][4] < after + limit:
-            rows = await self._batches(where, limit)  # small ones, of a session that is written to
-        if not rows:
+            due, left = rest.last + 1, room - len(rest.text) - 1
+        count = limit if rest is None else after + limit - rest.last
+        wanted = partial(look, key=key, due=due, limit=count, room=left)
+        with translated(self._path):
+            extent = await schema.on_connection(self._reader, wanted)
+        if extent is None:
             return Page(self._epoch, START, START, Seq(after), b"")
-        floor, head = rows[0][0], rows[0][1]
-        batches = ((Batch(*row[3:]), row[2]) for row in rows if row[3] is not None)
-        start = max(after, floor)
-        known = [rest] if rest is not None and floor <= after else []
-        found = Sealer(session_id, self._checksum).runs(batches, known[0].last if known else start)
+        start = max(after, extent.floor)
+        known = [rest] if rest is not None and extent.floor <= after else []
+        behind = known[0].last if known else start
+        found = Sealer(key, self._checksum).runs(extent.batches, behind)
         cursor, body, rest = cut(chain(known, found), start, limit, room)
         if rest is not None:
-            self._rests.keep(session_id, rest)
-        head = floor if head is None else head
-        return Page(self._epoch, Seq(floor), Seq(head), Seq(cursor), body)
-
-    async def _batches(self, where: Mapping[str, Any], most: int) -> list[Any]:
-        with translated(self._path):
-            return list(await self._reader.execute_fetchall(_PAGE, {**where, "rows": most}))
+            self._rests.keep(key, rest)
+        return Page(self._epoch, Seq(extent.floor), Seq(extent.head), Seq(cursor), body)
 
     async def read_blob(
         self, session_id: SessionId, ref: str, *, offset: int = 0, length: int | None = None

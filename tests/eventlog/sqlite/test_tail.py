@@ -25,9 +25,9 @@ class Counted:
         store._reader = self  # type: ignore[assignment]
         self.asked = 0
 
-    async def execute_fetchall(self, *given: Any) -> Any:
+    def __getattr__(self, name: str) -> Any:
         self.asked += 1
-        return await self._inner.execute_fetchall(*given)
+        return getattr(self._inner, name)
 
 
 async def test_who_follows_is_served_from_memory(tmp_path: Path) -> None:
