@@ -106,7 +106,7 @@ class Agent:
                 self._left.set()
 
     def start(self, tasks: TaskGroup, cwd: str) -> None:
-        """Let it run in *tasks*, if it does not yet."""
+        """Let it run in *tasks*, if it does not yet: in *cwd*, or where we are if it is shared."""
         if not self._running:
             self._running = True
             tasks.start_soon(self.run, cwd)
@@ -192,7 +192,7 @@ class Agent:
             async with (
                 run_process(
                     self.spec.argv,
-                    cwd=cwd,
+                    cwd=None if self.spec.shared else cwd,
                     env=without_token(os.environ),
                     complain=self._stderr.append,
                 ) as process,
@@ -205,7 +205,7 @@ class Agent:
                     self.exit = await process.exited()
                     await self._record_end(self.exit)
                     self.gone.set()
-                    await self._left.wait()
+                await self._left.wait()  # its sessions record their ends on this line, too
         except CannotStart as error:
             self.failure = error
         except Exception as error:
