@@ -130,10 +130,12 @@ def many(sessions: int) -> Callable[[Path], Awaitable[dict[str, float]]]:
         rounds = max(1, AT_LEAST // sessions // size)
         async with _cluster(folder) as cluster, _ours(cluster) as log:
             empty = _memory(cluster)
-            taken = await _timed(lambda: bursts(log, names, rounds, size))
+            making = await _timed(lambda: bursts(log, names, 1, 1))
             grown = _memory(cluster) - empty
+            taken = await _timed(lambda: bursts(log, names, rounds, size))
         found = {"events/s": sessions * rounds * size / taken}
         if sessions >= 1_000:
+            found["new sessions/s"] = sessions / making
             found["bytes of memory a session and server"] = grown / sessions / 3
         return found
 
