@@ -117,7 +117,7 @@ async def test_a_second_writer_is_refused_by_name(tmp_path: Path) -> None:
 
 
 async def test_what_a_stale_lock_file_says_is_no_matter(tmp_path: Path) -> None:
-    """The process id in the file is for messages; a living process of that id holds nothing."""
+    """The process id in the file is for messages; a living process of that id holds nothing (R037)."""
     (tmp_path / "events.db.lock").write_text("pid 1\n")
     async with SqliteStore.open(tmp_path) as store:
         await store.append(SESSION, [Event.of("x")])
