@@ -50,16 +50,15 @@ def opened(draft: Draft, payload: Payload) -> None:
 
 def _tool(draft: Draft, method: str, params: Payload) -> Row[Tool] | None:
     """Return the tool that the question is about."""
-    match method, params:
-        case "session/request_permission", {"toolCall": dict(call)}:
-            return tool_of_permission(draft, call)
-        case "session/request_permission", {"subject": {"toolCall": dict(call)}}:
-            return tool_of_permission(draft, call)
-        case "elicitation/create", {"toolCallId": str(tool_id)}:
-            return draft.tools.get(tool_id)
-        case "clarify", _:
-            return _question_tool(draft)
-    return None
+    if method == "session/request_permission":
+        call, subject = params.get("toolCall"), params.get("subject")
+        if type(call) is not dict and type(subject) is dict:
+            call = subject.get("toolCall")
+        return tool_of_permission(draft, call) if type(call) is dict else None
+    if method == "elicitation/create":
+        tool_id = params.get("toolCallId")
+        return draft.tools.get(tool_id) if type(tool_id) is str else None
+    return _question_tool(draft) if method == "clarify" else None
 
 
 def _question_tool(draft: Draft) -> Row[Tool] | None:

@@ -58,7 +58,7 @@ class Draft(Indexes):
         self.diag = list(transcript.diag)
         self.turns = list(transcript.turns)
         self.screens = {terminal.id: Screen(terminal) for terminal in transcript.terminals}
-        self._named = (0, 0)
+        self._named = self._again_at = self._again = 0
         self._turns_shown = len(self.turns)
         self._dirty: list[Row[Any]] = []
         self._frozen: list[AnyEntry] = list(transcript.entries)
@@ -105,8 +105,10 @@ class Draft(Indexes):
         """Append an entry; it is in the turn that runs, or in the last one."""
         if kind in _SEALING or (kind is User and not fields.get("hidden")):
             self.seal()
-        fields["id"], fields["turn"] = self._name(), self.turn_number
-        fields["first"] = fields["last"] = self.seq
+        seq = fields["first"] = fields["last"] = self.seq
+        fields["id"] = f"e{seq}" if seq != self._named else self._next_name()
+        self._named = seq
+        fields["turn"] = len(self.turns) or None
         fields["t0"] = fields["t1"] = self.ts
         entry = made(kind, fields)
         row = Row(entry, len(self.rows))
@@ -144,11 +146,11 @@ class Draft(Indexes):
         members = row.entry.__dict__
         members["last"], members["t1"] = self.seq, self.ts
 
-    def _name(self) -> str:
-        seq, count = self._named
-        count = count + 1 if seq == self.seq else 0
-        self._named = (self.seq, count)
-        return f"e{self.seq}.{count}" if count else f"e{self.seq}"
+    def _next_name(self) -> str:
+        """Return the id of one more entry that this record makes."""
+        self._again = self._again + 1 if self._again_at == self.seq else 1
+        self._again_at = self.seq
+        return f"e{self.seq}.{self._again}"
 
     def seal(self) -> None:
         """End the open text, which is whole now: more of its kind begins a new entry."""

@@ -52,7 +52,10 @@ def submitted(draft: Draft, payload: Payload) -> None:
 
 def _content(payload: Payload) -> list[Any]:
     """Return the content blocks; an imported `user_message` may hold one block, or a string."""
-    match payload.get("content"):
+    content = payload.get("content")
+    if type(content) is list:
+        return content
+    match content:
         case str(text):
             return [{"type": "text", "text": text}]
         case dict(block):
@@ -131,12 +134,14 @@ def _details(data: Json) -> str | None:
 
 def _usage(result: Payload) -> dict[str, Json]:
     """Return the tokens of a turn: in `usage`, or where gemini has them."""
-    match result:
-        case {"usage": dict(usage)}:
-            return usage
-        case {"_meta": {"quota": {"token_count": dict(usage)}}}:
-            return usage
-    return {}
+    usage = result.get("usage")
+    if type(usage) is not dict:
+        match result.get("_meta"):
+            case {"quota": {"token_count": dict(counted)}}:
+                return counted
+            case _:
+                return {}
+    return usage
 
 
 def prompt_row(draft: Draft, seq: int) -> Row[User] | None:

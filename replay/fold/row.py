@@ -40,14 +40,16 @@ class Row(Generic[E_co]):
         self.entry.__dict__.update(changes)
 
     def settle(self) -> None:
-        """Join what has been said since to the text of an entry that is ours."""
+        """Join what has been said since to the text of the entry: it is ours, or there is none."""
         if self.chunks:
-            self.write({"text": self.text})
+            said: Any = self.entry
+            self.write({"text": joined(said.text, self.chunks)})
             self.chunks = []
 
     @property
     def text(self) -> str:
         """Return the text of a user, agent or thought entry as it stands."""
+        self.settle()
         entry = self.entry
         assert isinstance(entry, Agent | Thought | User)  # noqa: S101 - what callers pass
-        return joined(entry.text, self.chunks) if self.chunks else entry.text
+        return entry.text

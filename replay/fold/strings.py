@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 from typing import Any, Final
 
 from replay.fold.values import made
@@ -67,16 +68,21 @@ def _end_of(raw: bytes, length: int) -> str:
 
 def shortened(value: Json) -> Json:
     """Return *value* with every string over `LONGEST` bytes replaced by its `Excerpt`'s members."""
-    return _shortened(value) if _may_be_long(value) else value
+    return _shortened(value) if _may_be_long((value,)) else value
 
 
-def _may_be_long(value: Json) -> bool:
-    kind = type(value)
-    if kind is str:
-        return len(value) * 4 > LONGEST
-    if kind is dict:
-        return any(map(_may_be_long, value.values()))
-    return kind is list and any(map(_may_be_long, value))
+def _may_be_long(values: Iterable[Json]) -> bool:
+    """Tell whether any string in *values* may be over `LONGEST` bytes."""
+    for value in values:
+        kind = type(value)
+        if kind is str:
+            if len(value) * 4 > LONGEST:
+                return True
+        elif (kind is dict and _may_be_long(value.values())) or (
+            kind is list and _may_be_long(value)
+        ):
+            return True
+    return False
 
 
 def _shortened(value: Json) -> Json:

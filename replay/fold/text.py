@@ -197,4 +197,5 @@ def agent_rows(draft: Draft) -> list[Row[Agent]]:
 
 def repeats(text: str, rows: Iterable[Row[Agent]]) -> bool:
     """Tell whether *text* is contained in what *rows* say together."""
-    return normal(text) in normal("".join(row.text for row in rows))
+    said = "".join(row.text for row in rows)
+    return text in said or normal(text) in normal(said)

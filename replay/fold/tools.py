@@ -161,9 +161,8 @@ def _raw_input(changes: Changes, value: Any, _tool: Tool | None) -> None:
 
 def _raw_output(changes: Changes, value: Any, _tool: Tool | None) -> None:
     changes["output"] = shortened(value)
-    match value:
-        case {"exit_code": int(code)} if not isinstance(code, bool):
-            changes.setdefault("exit_code", code)
+    if type(value) is dict and type(code := value.get("exit_code")) is int:
+        changes.setdefault("exit_code", code)
 
 
 def _content(changes: Changes, value: Any, _tool: Tool | None) -> None:
@@ -181,7 +180,7 @@ def _locations(changes: Changes, value: Any, _tool: Tool | None) -> None:
 
 
 def _meta(changes: Changes, value: Any, tool: Tool | None) -> None:
-    meta = shape.mapping({"_meta": value}, "_meta")
+    meta = value if type(value) is dict else shape.mapping({"_meta": value}, "_meta")
     if terminals.speaks(meta):
         terminals.check_meta(meta)
         code = (meta.get("terminal_exit") or {}).get("exit_code")
@@ -189,10 +188,16 @@ def _meta(changes: Changes, value: Any, tool: Tool | None) -> None:
             changes["exit_code"] = code
         meta = {key: item for key, item in meta.items() if key not in terminals.META}
     if meta:
-        changes["meta"] = merged(tool.meta if tool else {}, shortened(meta))
-    match meta:
-        case {"claudeCode": {"parentToolUseId": str(parent)}} | {"parentToolCallId": str(parent)}:
+        new = shortened(meta)
+        changes["meta"] = merged(tool.meta, new) if tool and tool.meta else new
+    claude = meta.get("claudeCode")
+    for parent in (
+        claude.get("parentToolUseId") if type(claude) is dict else None,
+        meta.get("parentToolCallId"),
+    ):
+        if type(parent) is str:
             changes["parent"] = parent
+            break
 
 
 _MEMBERS: Final[Mapping[str, Read]] = {

@@ -108,7 +108,7 @@ def give_up_tools(draft: Draft, status: str) -> None:
 
 def withdraw_asks(draft: Draft, reason: str, *, of_turn: int | None = None) -> None:
     """Take back every question that is still open, or those of one turn."""
-    for name, row in list(draft.waiting.items()):
+    for name, row in list(draft.waiting.items()) if draft.waiting else ():
         if of_turn is None or row.entry.turn == of_turn:
             draft.mark(row, state="withdrawn", reason=reason)
             del draft.waiting[name]
