@@ -13,6 +13,9 @@ from eventlog import Envelope, parse, read_capture
 from replay import EMPTY, Entry, Transcript, fold
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "acp"
+OURS = Path(__file__).with_name("captures")
+"""Recorded for these tests alone: the real agent, with the script of `tests.gateway.agents`."""
+
 E = TypeVar("E", bound=Entry)
 Json = dict[str, Any]
 
@@ -71,12 +74,13 @@ class Recording:
 
 
 @cache
-def recording(name: str) -> Recording:
-    """Return a capture and its first session."""
-    data = (CAPTURES / f"{name}.jsonl").read_bytes()
+def recording(name: str, *, number: int = 1) -> Recording:
+    """Return a capture and one of its sessions, the first one if nothing else is said."""
+    file = f"{name}.jsonl"
+    data = ((OURS if (OURS / file).exists() else CAPTURES) / file).read_bytes()
     lines = [json.loads(line) for line in data.splitlines()]
     frames = [(line["dir"], line["frame"]) for line in lines if line["dir"] in ("in", "out")]
-    session = next(one for one in read_capture(data) if one.id.endswith("-1"))
+    session = next(one for one in read_capture(data) if one.id.endswith(f"-{number}"))
     events = [parse(line) for line in session.lines]
     return Recording(
         [pair for pair in frames if "_raw" not in pair[1]], events, fold(EMPTY, events)

@@ -104,7 +104,7 @@ def _write_messages(parts: Iterable[Part]) -> Iterator[Event]:
             yield _named("content_block_stop", {"index": index})
             index, open_text = index + 1, False
         reason = "tool_use"
-        block = {"type": "tool_use", "id": f"toolu_{index}", "name": part.name, "input": {}}
+        block = {"type": "tool_use", "id": part.id, "name": part.name, "input": {}}
         yield _named("content_block_start", {"index": index, "content_block": block})
         delta = {"type": "input_json_delta", "partial_json": json.dumps(part.arguments)}
         yield _named("content_block_delta", {"index": index, "delta": delta})
@@ -128,7 +128,7 @@ def _whole_message(parts: Iterable[Part]) -> Json:
             content.append({"type": "text", "text": part})
         else:
             content.append(
-                {"type": "tool_use", "id": "toolu_1", "name": part.name, "input": part.arguments}
+                {"type": "tool_use", "id": part.id, "name": part.name, "input": part.arguments}
             )
     head = {"id": "msg_script", "type": "message", "role": "assistant", "model": "script"}
     usage = {"input_tokens": 10, "output_tokens": 5}
@@ -176,7 +176,7 @@ def _write_responses(parts: Iterable[Part]) -> Iterator[Event]:
         call = {
             "type": "function_call",
             "id": "fc_script",
-            "call_id": f"call_{len(output)}",
+            "call_id": part.id,
             "name": part.name,
             "arguments": json.dumps(part.arguments),
         }
@@ -235,7 +235,7 @@ def _write_chat(parts: Iterable[Part]) -> Iterator[Event]:
             continue
         reason = "tool_calls"
         function = {"name": part.name, "arguments": json.dumps(part.arguments)}
-        call = {"index": calls, "id": f"call_{calls}", "type": "function", "function": function}
+        call = {"index": calls, "id": part.id, "type": "function", "function": function}
         calls += 1
         yield None, _chunk({"tool_calls": [call]})
     usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}

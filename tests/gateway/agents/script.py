@@ -79,6 +79,8 @@ class Tool:
 
     name: str
     arguments: Mapping[str, Any]
+    id: str
+    """Unique in its conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +103,11 @@ def answer(asked: Asked) -> Iterator[Part]:
         yield from _words(f"The tool said: {results[-1][:200]}")
     elif kind == "run":
         yield from _words(BEFORE)
-        yield _shell(asked.tools, argument)
+        yield _shell(asked, argument)
     elif kind == "write":
         yield from _words(BEFORE)
         name = next(tool for tool in asked.tools if tool in WRITERS)
-        yield Tool(name, {WRITERS[name]: argument, "content": WRITTEN})
+        yield Tool(name, {WRITERS[name]: argument, "content": WRITTEN}, _id(asked))
     elif kind == "stream":
         yield Endless()
     else:
@@ -122,9 +124,13 @@ def _cue(said: Sequence[Said]) -> tuple[str, str, list[str]]:
     return "", "", []
 
 
-def _shell(tools: Sequence[str], command: str) -> Tool:
-    name = next(tool for tool in tools if tool in SHELLS)
-    return Tool(name, {SHELLS[name]: command, **EXTRA.get(name, {})})
+def _shell(asked: Asked, command: str) -> Tool:
+    name = next(tool for tool in asked.tools if tool in SHELLS)
+    return Tool(name, {SHELLS[name]: command, **EXTRA.get(name, {})}, _id(asked))
+
+
+def _id(asked: Asked) -> str:
+    return f"script_{len(asked.said)}"
 
 
 def _words(text: str) -> Iterator[str]:
