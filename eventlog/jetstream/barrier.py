@@ -22,6 +22,9 @@ from eventlog.jetstream.link import Link, Refused, Silent
 HEARD: Final = 2.5
 """Seconds; servers elect a new leader when they have heard nothing for at least four."""
 
+_ATTEMPT: Final = 1.0
+"""Seconds that an answer may take: less than an old leader sleeps that others replace."""
+
 _AGAIN: Final = 0.1
 """Seconds between two questions while there is no leader."""
 
@@ -79,7 +82,7 @@ class Barrier:
         reason = "no leader"
         while (left := end - monotonic()) > 0:
             try:
-                within = min(left, HEARD)
+                within = min(left, _ATTEMPT)
                 found = await self._link.api(f"STREAM.INFO.{self._link.stream}", within=within)
             except (Silent, Refused) as error:
                 reason = str(error)

@@ -8,9 +8,9 @@ who listens is told when it has found one (`again`), because something may have 
 
 from __future__ import annotations
 
-from asyncio import Future, get_running_loop
+from asyncio import Future, get_running_loop, wait
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from itertools import count
 from time import monotonic
 from typing import Any, Final, NamedTuple
@@ -26,8 +26,11 @@ from eventlog.address import LogAddress
 from eventlog.errors import LogUnavailable
 from eventlog.jetstream.connecting import connect
 
-ATTEMPT: Final = 4.0
+ATTEMPT: Final = 2.0
 """Seconds that one question may take; a server that is being cut off answers later, or never."""
+
+_SOON: Final = 0.15
+"""Seconds until another server is asked as well."""
 
 
 TOGETHER: Final = 12
@@ -69,9 +72,11 @@ class Collected(NamedTuple):
 
 
 class _Collecting:
-    def __init__(self) -> None:
+    """Messages that one server sends, the first of those who were asked."""
+
+    def __init__(self, first: Future[Collected]) -> None:
         self.messages: list[Message] = []
-        self.end: Future[int] = get_running_loop().create_future()
+        self.first = first
 
 
 class Link:
@@ -123,8 +128,8 @@ class Link:
             await client.subscribe(f"{link._inbox}.*", cb=link._collected)
             yield link
         finally:
-            with anyio.CancelScope(shield=True):
-                await client.close()
+            with anyio.CancelScope(shield=True), suppress(NatsError, OSError):
+                await client.close()  # whom it would tell may be gone
 
     def served(self) -> None:
         """Note that the server has been of use."""
@@ -188,28 +193,41 @@ class Link:
         return answered(answer.data)
 
     async def collect(self, wanted: Mapping[str, Any]) -> Collected:
-        """Return the messages that a direct get gives, whoever of the servers answers.
+        """Return the messages that a direct get gives, whoever of the servers answers first.
+
+        The question may have gone to one that was stopped or cut off; who does not begin to
+        answer soon is not waited for alone.
 
         Raises:
-            Silent: nobody does, in time.
+            Silent: nobody answers, in time.
 
         """
-        number = str(next(self._numbers))
-        found = self._collecting[number] = _Collecting()
+        first: Future[Collected] = get_running_loop().create_future()
+        asked: list[str] = []
+        end = monotonic() + ATTEMPT
         try:
-            await self._client.publish(
-                f"$JS.API.DIRECT.GET.{self.stream}",
-                codec.dumps(wanted),
-                reply=f"{self._inbox}.{number}",
-            )
-            with anyio.fail_after(ATTEMPT):
-                return Collected(found.messages, await found.end)
-        except TimeoutError:
-            raise Silent("no server answers") from None
+            while not first.done():
+                if monotonic() > end:
+                    raise Silent("no server answers")
+                if not any(self._collecting[number].messages for number in asked[-1:]):
+                    asked.append(await self._ask_for(wanted, first))
+                with anyio.move_on_after(_SOON):
+                    await wait([first])
+            return first.result()
         except (NatsError, OSError) as error:
             raise Silent(str(error)) from error
         finally:
-            del self._collecting[number]
+            for number in asked:
+                del self._collecting[number]
+            first.cancel()
+
+    async def _ask_for(self, wanted: Mapping[str, Any], first: Future[Collected]) -> str:
+        number = str(next(self._numbers))
+        self._collecting[number] = _Collecting(first)
+        subject = f"$JS.API.DIRECT.GET.{self.stream}"
+        reply = f"{self._inbox}.{number}"
+        await self._client.publish(subject, codec.dumps(wanted), reply=reply)
+        return number
 
     async def listen(self, subject: str, call: Callable[[Msg], Awaitable[None]]) -> Any:
         """Call *call* for every message of *subject*; return what can be unsubscribed.
@@ -233,7 +251,7 @@ class Link:
 
     async def _collected(self, message: Msg) -> None:
         found = self._collecting.get(message.subject.rpartition(".")[2])
-        if found is None or found.end.done():
+        if found is None or found.first.done():
             return  # too late: nobody waits any more
         headers = message.headers or {}
         status = headers.get("Status")
@@ -241,9 +259,10 @@ class Link:
             seq = int(headers["Nats-Sequence"])
             found.messages.append(Message(headers["Nats-Subject"], seq, headers, message.data))
         elif status in {"204", "404"}:
-            found.end.set_result(int(headers.get("Nats-UpTo-Sequence", 0)))
+            as_of = int(headers.get("Nats-UpTo-Sequence", 0))
+            found.first.set_result(Collected(found.messages, as_of))
         else:
-            found.end.set_exception(Silent(headers.get("Description", status)))
+            found.first.set_exception(Silent(headers.get("Description", status)))
 
 
 def answered(text: bytes) -> dict[str, Any]:

@@ -12,11 +12,12 @@ from typing import Final
 
 import anyio
 
+from eventlog.errors import LogUnavailable
 from eventlog.event import SessionId, valid_session_id
 from eventlog.jetstream.barrier import Barrier
 from eventlog.jetstream.link import Collected, Link, Message, Silent
 from eventlog.jetstream.row import Row
-from eventlog.jetstream.session import Session, Unreadable
+from eventlog.jetstream.session import Looking, Session, Unreadable
 from eventlog.jetstream.subjects import Subjects
 
 _AGAIN: Final = 0.02
@@ -61,11 +62,25 @@ class Looks:
 
         """
         due = await self._barrier.current()
-        if session.as_of < due:
-            async with session.looking:  # one look serves all who want as much
-                if session.as_of < due:
-                    await self._look(session, due)
+        while session.as_of < due:
+            if (other := session.looking) is None:
+                await self._lead(session, due)
+            else:  # one look serves all who want as much, and fails them together
+                await other.ended.wait()
+                if other.error is not None:
+                    raise other.error
         return session
+
+    async def _lead(self, session: Session, due: int) -> None:
+        mine = session.looking = Looking()
+        try:
+            await self._look(session, due)
+        except LogUnavailable as error:
+            mine.error = error
+            raise
+        finally:
+            session.looking = None
+            mine.ended.set()
 
     async def _look(self, session: Session, due: int) -> None:
         parts = {
@@ -120,6 +135,7 @@ class Looks:
                 if found.as_of >= due:
                     messages = [one for one in found.messages if one.subject != self._subjects.meta]
                     return Collected(messages, found.as_of)
+            await self._link.useless()
             await anyio.sleep(_AGAIN)
         raise self._link.unavailable(f"it cannot be read at present: {reason}")
 

@@ -70,11 +70,14 @@ class Fetcher:
         self, session: Session, end: Stored, sealer: Sealer, after: int, *, room: int, most: int
     ) -> list[Stored]:
         """Return messages from the one that holds the number after *after*, or before it."""
-        at = await self._locate(session, end, after + 1)
+        until = monotonic() + self._link.address.deadline
+        at = await self._locate(session, end, after + 1, until)
         taken: list[Stored] = []
         size = 0
         while True:
-            some = await self._from(session, at, end, min(room, _ROOM), min(most, _AT_ONCE))
+            some = await self._from(
+                session, at, end, room=min(room, _ROOM), most=min(most, _AT_ONCE), until=until
+            )
             taken += some
             last = some[-1]
             size += sum(len(one.batch.body) for one in some if one.last > after)
@@ -85,13 +88,12 @@ class Fetcher:
             at = last.at + 1
 
     async def _from(
-        self, session: Session, at: int, end: Stored, room: int, most: int = 1
+        self, session: Session, at: int, end: Stored, *, room: int, most: int, until: float
     ) -> list[Stored]:
         """Return some messages of a session from *at* on, the one at *end* at the latest."""
-        limit = monotonic() + self._link.address.deadline
         reason = "every server that answers lags behind"
         subject = self._subjects.events(session.key)
-        while monotonic() < limit:
+        while monotonic() < until:
             wanted = {"seq": at, "next_by_subj": subject, "batch": most, "max_bytes": room}
             try:
                 found = await self._link.collect(wanted)
@@ -104,10 +106,11 @@ class Fetcher:
                         session.note(one.first, one.at)
                     session.note(some[-1].first, some[-1].at)
                     return some
+            await self._link.useless()
             await anyio.sleep(_AGAIN)
         raise self._link.unavailable(f"{session.key} cannot be read at present: {reason}")
 
-    async def _locate(self, session: Session, end: Stored, due: int) -> int:
+    async def _locate(self, session: Session, end: Stored, due: int, until: float) -> int:
         """Return where the last batch is that begins at *due* or before, or a place before it."""
         low_first, low = max(
             ((first, at) for first, at in session.places.items() if first <= due), default=(0, 1)
@@ -123,7 +126,7 @@ class Fetcher:
             share = 0.5 if halve else (due - low_first) / max(1, high_first - low_first) * 0.9
             guess = low + max(1, int((high - low) * share))
             halve = not halve
-            (found, *_) = await self._from(session, guess, end, 1)
+            (found, *_) = await self._from(session, guess, end, room=1, most=1, until=until)
             if found.first <= due:
                 low_first, low = found.first, found.at
             else:

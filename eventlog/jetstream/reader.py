@@ -70,6 +70,11 @@ class JetStreamReader:
         return self._link.address
 
     @property
+    def patience(self) -> float:
+        """Seconds that a call may take: each of its parts has the deadline, all together two."""
+        return 2 * self._link.address.deadline
+
+    @property
     def link(self) -> Link:
         """The connection to the servers."""
         return self._link
@@ -89,11 +94,12 @@ class JetStreamReader:
         by_reference: bool = False,
     ) -> Page:
         """Return at most *limit* events that follow *after*."""
-        page = await self._page(session_id, after, limit, limit_bytes)
-        if by_reference:
-            return page
-        fetch = partial(self._whole, session_id)
-        return await put_back(page, fetch, limit_bytes)
+        with anyio.move_on_after(self.patience):
+            page = await self._page(session_id, after, limit, limit_bytes)
+            if by_reference:
+                return page
+            return await put_back(page, partial(self._whole, session_id), limit_bytes)
+        raise self._link.unavailable(f"it could not be read in {self.patience:g} seconds")
 
     async def _page(
         self, session_id: SessionId, after: int, limit: int, limit_bytes: int | None

@@ -43,6 +43,14 @@ class Claim(NamedTuple):
 FREE = Claim("", "")
 
 
+class Looking:
+    """A look at a session that is under way, for all who want to see it."""
+
+    def __init__(self) -> None:
+        self.ended = anyio.Event()
+        self.error: Exception | None = None
+
+
 class Unreadable(Exception):
     """The last message of a session does not say where the session ends."""
 
@@ -69,7 +77,8 @@ class Session:
     queue: deque[Pending] = field(default_factory=deque)
     busy: bool = False
     """Whether something writes what stands in the queue."""
-    looking: anyio.Lock = field(default_factory=lambda: anyio.Lock(fast_acquire=True))
+    looking: Looking | None = None
+    """A look that is under way."""
     _grown: anyio.Event | None = None
 
     @property

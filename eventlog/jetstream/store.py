@@ -123,7 +123,11 @@ class JetStreamStore(JetStreamReader):
         if at is not None:
             check_times(events, at)
         session = self._looks.session(session_id)
-        return await self._writer.submit(session, events, expected=expected, at=at)
+        with anyio.move_on_after(self.patience):
+            return await self._writer.submit(session, events, expected=expected, at=at)
+        raise self._link.unavailable(
+            f"whether it was recorded is not known after {self.patience:g} seconds"
+        )
 
     async def _seen(self, session: Session) -> Session:
         """See a session; what this process holds nobody else has written meanwhile."""

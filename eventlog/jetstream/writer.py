@@ -135,7 +135,8 @@ class Writer:
             self._conflict(session, draft)
         except LogUnavailable as error:
             session.forget()  # it may come yet: whoever appends next looks first
-            self._unavailable([one for one, _ in draft.accepted], error)
+            # who stands behind them has waited as long
+            self._unavailable([one for one, _ in draft.accepted] + self._all_of(session), error)
         else:
             self.condition.turn(None)
             self._answer(draft)
