@@ -2,6 +2,9 @@
 
 Two kinds of sessions: all captures one after the other, as often as they make 60 000 records; and
 one answer in thousands of small chunks, looked at after every single one, as a live client does.
+
+Parsing and folding take turns, session by session, and what counts is the processor's time: so
+both meet the same machine, whoever else uses it.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 
 import orjson
 
@@ -46,19 +49,29 @@ def contender(name: str, count: int, work: Callable[[], object]) -> Contender:
     return Contender(name, run)
 
 
-def parse_all(sessions: list[list[bytes]], times: int) -> None:
+def parse_all(lines: list[bytes]) -> None:
     """Parse every line, and no more."""
-    for _ in range(times):
-        for lines in sessions:
-            for text in lines:
-                orjson.loads(text)
+    for text in lines:
+        orjson.loads(text)
 
 
-def fold_all(sessions: list[list[Envelope]], times: int) -> None:
-    """Fold every session."""
+def in_turns(sessions: list[tuple[list[bytes], list[Envelope]]], times: int) -> dict[str, float]:
+    """Parse and fold every session; return the rates, and one over the other."""
+    parsing = folding = 0.0
+    count = times * sum(len(lines) for lines, _ in sessions)
     for _ in range(times):
-        for records in sessions:
+        for lines, records in sessions:
+            begun = process_time()
+            parse_all(lines)
+            between = process_time()
             fold(EMPTY, records)
+            parsing += between - begun
+            folding += process_time() - between
+    return {
+        "records/s": count / folding,
+        "records/s parsed by orjson.loads": count / parsing,
+        "of that rate": parsing / folding,
+    }
 
 
 def watch(records: list[Envelope]) -> None:
@@ -72,22 +85,22 @@ def watch(records: list[Envelope]) -> None:
 def contenders() -> tuple[list[Contender], list[Goal]]:
     """Return what is measured, and what should come out."""
     sessions = recorded()
-    parsed = [[parse(text) for text in lines] for lines in sessions]
-    total = sum(map(len, sessions))
-    times = RECORDS // total
+    pairs = [(lines, [parse(text) for text in lines]) for lines in sessions]
+    times = RECORDS // sum(map(len, sessions))
     short, long = answer(1_000), answer(10_000)
     gc.collect()
     gc.freeze()  # the collector shall not walk the input again and again
-    loads = contender(
-        "orjson.loads of every line", times * total, lambda: parse_all(sessions, times)
-    )
-    folds = contender("fold of the same records", times * total, lambda: fold_all(parsed, times))
+
+    async def alternate(_at: Path) -> dict[str, float]:
+        return in_turns(pairs, times)
+
+    folds = Contender("fold of all recordings", alternate)
     live = contender("a transcript after each of 1 000 chunks", 1_000, lambda: watch(short))
     long_live = contender("a transcript after each of 10 000 chunks", 10_000, lambda: watch(long))
-    return [loads, folds, live, long_live], [
+    return [folds, live, long_live], [
         Goal(
             "fold over orjson.loads (B-12: ≥ .5)",
-            lambda: folds.median("records/s") / loads.median("records/s"),
+            lambda: folds.median("of that rate"),
             lambda ratio: ratio >= 0.5,
         ),
         Goal(

@@ -22,9 +22,14 @@ try:
     main()
 finally:
     used = resource.getrusage(resource.RUSAGE_SELF)
-    print(used.ru_maxrss * 1024, used.ru_utime + used.ru_stime, file=sys.stderr)
+    status = open("/proc/self/status").read()
+    peak = int(status.partition("VmHWM:")[2].split()[0]) * 1024
+    print(peak, used.ru_utime + used.ru_stime, file=sys.stderr)
 """
-"""Runs the program, and prints its peak memory in bytes and its seconds of processor time."""
+"""Runs the program, and prints its peak memory in bytes and its seconds of processor time.
+
+`ru_maxrss` would be no less than that of the test, from which the program was started.
+"""
 
 
 def update(of: str, /, **members: Any) -> Event:
@@ -77,6 +82,7 @@ def measured(*arguments: str) -> tuple[bytes, float, float]:
 @pytest.mark.parametrize(
     "turns", [50, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.timeout(1_800)])]
 )
+@pytest.mark.skipif(sys.platform != "linux", reason="where peak memory stands is Linux's")
 async def test_the_end_of_a_long_session_is_there_at_once(turns: int, tmp_path: Path) -> None:
     """R158, B-11: of a million events in 500 MB the last turn takes less than a second and 150 MB,
     the whole 300 MB; and both are what the fold from the first event gives."""
