@@ -127,11 +127,13 @@ async def test_what_is_intact_is_salvaged(crashed: Path, tmp_path: Path, flips: 
     """
     whole = await look(crashed)
     chance = random.Random(5)  # noqa: S311 - which bits is no secret
-    structure = [(0, 3), (100, 0), (100, 3), (105, 1), (4_096 * 9 + 3, 2)]
-    bits = [(chance.randrange(700_000), chance.randrange(8)) for _ in range(flips)]
-    for number, (at, bit) in enumerate([*structure, *bits]):
+    bits = [("events.db", at, bit) for at, bit in ((0, 3), (100, 0), (105, 1), (36_867, 2))]
+    for _ in range(flips):
+        bits.append(("events.db", chance.randrange(700_000), chance.randrange(8)))
+        bits.append(("events.db-wal", chance.randrange(END), chance.randrange(8)))
+    for number, (file, at, bit) in enumerate(bits):
         target = tmp_path / f"{number}"
-        with flipped(crashed / "events.db", at, bit):
+        with flipped(crashed / file, at, bit):
             lost = [str(damage) for damage in await salvage(crashed, target)]
         seen = await look(target)
         assert seen.rest["epoch"] != whole.rest["epoch"]
@@ -149,7 +151,7 @@ def assert_salvaged(seen: Seen, whole: Seen, lost: Sequence[str]) -> None:
         assert all(b'"$blob"' in line for line in others), session
         assert not gone or any(damage.startswith(session) for damage in lost), session
         missing += len(gone)
-    assert missing <= 18  # what the largest batch here has, once merged
+    assert missing <= 20  # what the largest batch here has, once merged
     same = [key for key in whole.rest if key not in {"epoch", "kept", "settled"}]
     assert lost or [seen.rest[key] for key in same] == [whole.rest[key] for key in same]
 
