@@ -68,8 +68,10 @@ def follow(request: Request) -> int:
 
 async def followed(request: Request, out: Out) -> int:
     """Follow what *request* names, and give *out* what is new of it."""
-    async with aclosing(moments_of(request.name, log=request.log, wait=request.wait)) as moments:
-        if request.format == LINES:
+    lines = request.format == LINES
+    found = moments_of(request.name, log=request.log, wait=request.wait, whole=lines)
+    async with aclosing(found) as moments:
+        if lines:
             return await _as_lines(moments, out)
         return await _as_text(moments, request, out)
 
@@ -105,8 +107,13 @@ async def _as_text(moments: AsyncGenerator[Moment, None], request: Request, out:
 # -- the log -------------------------------------------------------------------------------------
 
 
-async def moments_of(name: str, *, log: str | None, wait: bool) -> AsyncGenerator[Moment, None]:
+async def moments_of(
+    name: str, *, log: str | None, wait: bool, whole: bool
+) -> AsyncGenerator[Moment, None]:
     """Yield what is recorded of a session, for ever, each event once and in order.
+
+    It begins with the first event if *whole*, else with a kept state, which stands for the events
+    before it (S-14).
 
     Raises:
         SessionNotFound: nothing bears that name, and *wait* is not set.
@@ -120,7 +127,7 @@ async def moments_of(name: str, *, log: str | None, wait: bool) -> AsyncGenerato
             session = session or await _named(reader, name, log, wait=wait)
             begin = None
             if reader.epoch != epoch or await _has_gone_back(reader, session, cursor):
-                begin = await opening(reader, session, at=0)
+                begin = await opening(reader, session, at=0 if whole else None)
                 cursor, epoch = begin.seq, reader.epoch
             while file == _identity(log):
                 page = await reader.read(session, after=cursor, limit=4096, limit_bytes=1 << 20)

@@ -15,7 +15,7 @@ import anyio
 import pytest
 
 from eventlog import Event, SessionId, open_log, parse, read_capture, seq_of
-from replay import state_of
+from replay import KIND, Transcript, checkpoint_of, fold, state_of
 from replay.errors import SessionNotFound, WrongName
 from replay.following import follow, followed
 from replay.part import Part
@@ -202,6 +202,26 @@ async def test_a_session_that_is_pruned_meanwhile_goes_on(tmp_path: Path) -> Non
 
     assert [seq_of(line) for line in screen.printed.splitlines()] == [1, 2, 3, 4, 5, 6]
     assert "› you\n  Go\n".encode() in late.printed  # from the base that pruning left
+
+
+async def test_a_kept_state_stands_for_what_it_was_made_of(tmp_path: Path) -> None:
+    """S-14: what is followed begins with a kept state where there is one; the text is the same."""
+    printed = []
+    for kept in (False, True):
+        where = tmp_path / f"{kept}"
+        async with open_log(where) as log:
+            await log.append(SESSION, [prompt("Go"), said("First.", "m1"), said("Second.", "m2")])
+            page = await log.read(SESSION, limit=10)
+            if kept:
+                state = checkpoint_of(fold(Transcript(session=SESSION), page.envelopes()))
+                await log.keep(SESSION, KIND, state)
+            async with following(log=str(where)) as screen:
+                await screen.shows(b"First.")
+                await log.append(SESSION, [CLOSED])
+            printed.append(screen.printed)
+
+    assert printed[0] == printed[1]
+    assert b"Second." in printed[0]
 
 
 async def test_filters_hold_for_what_is_followed(tmp_path: Path) -> None:
