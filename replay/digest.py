@@ -1,6 +1,6 @@
 r"""One number for a transcript: equal events over an equal base give it to every client (P-26).
 
-Above this module: the gateway, the CLI, tests. Below it: `dump`.
+Above this module: the gateway, the CLI, tests. Below it: `dump`, `plain`.
 
 It is the SHA-256 of the transcript's JSON in RFC 8785's form, with two differences: integers of
 any size are their digits, and lone surrogates are `\udxxx`.
@@ -11,9 +11,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from replay.dump import dump
+from replay.entries import AnyEntry
+from replay.plain import plain
 from replay.transcript import Transcript
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -25,10 +29,27 @@ _quoted: Final = json.JSONEncoder(ensure_ascii=False).encode
 
 def digest(transcript: Transcript) -> str:
     """Return the SHA-256 of *transcript*, in hex, without its own id and diagnostics."""
-    values = dump(transcript)
+    values = dump(replace(transcript, entries=()))
     for name in _OWN:
         del values[name]
-    return hashlib.sha256(canonical_json(values)).hexdigest()
+    found = hashlib.sha256()
+    before = b"{"
+    for name, value in sorted(values.items(), key=_utf16):
+        found.update(before + canonical_json(name) + b":")
+        for piece in _listed(transcript.entries) if name == "entries" else [canonical_json(value)]:
+            found.update(piece)
+        before = b","
+    found.update(b"}")
+    return found.hexdigest()
+
+
+def _listed(entries: Iterable[AnyEntry]) -> Iterator[bytes]:
+    """Yield the entries' JSON one by one: that of a long session is as long as the session."""
+    before = b"["
+    for entry in entries:
+        yield before + canonical_json(plain(entry))
+        before = b","
+    yield b"]" if before == b"," else b"[]"
 
 
 def canonical_json(value: Any) -> bytes:
