@@ -1,7 +1,6 @@
 """One process of an agent, and the sessions that talk to it (protocol §11).
 
-Above this module: `host`, one for each session. Below it: a peer on a recorded line, a process, and
-its `tenants`.
+Above this module: `host`, one for each session. Below it: a peer on a recorded line, `tenants`.
 
 Most agents get a process for each session; one that is `shared` serves all of its sessions with
 one. When the process ends, it has ended for all of them.
@@ -104,6 +103,11 @@ class Agent:
             if not self.users:
                 self.stop(None)
                 self._left.set()
+
+    def can(self, what: str) -> bool:
+        """Whether it says that it has a session capability: `close`, `fork`, `resume`."""
+        more = self.capabilities.get("sessionCapabilities")
+        return isinstance(more, dict) and more.get(what) is not None
 
     def start(self, tasks: TaskGroup, cwd: str) -> None:
         """Let it run in *tasks*, if it does not yet: in *cwd*, or where we are if it is shared."""

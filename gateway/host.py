@@ -109,9 +109,7 @@ class Host:
 
         """
         await self._withdraw(reason)
-        if self._foreign_id and "close" in (
-            self._agent.capabilities.get("sessionCapabilities") or {}
-        ):
+        if self._foreign_id and self._agent.can("close"):
             params = {"sessionId": self._foreign_id}
             try:
                 await self._agent.peer.request("session/close", params, timeout=LEAVING_TIMEOUT)
@@ -228,13 +226,11 @@ class Host:
         return None
 
     def _ways(self, past: Past) -> Iterator[tuple[str, str]]:
-        able = self._agent.capabilities
-        more = able.get("sessionCapabilities") or {}
-        if past.fork_of and "fork" in more:
+        if past.fork_of and self._agent.can("fork"):
             yield "session/fork", past.fork_of
-        if past.known_as and "resume" in more:
+        if past.known_as and self._agent.can("resume"):
             yield "session/resume", past.known_as
-        if past.known_as and able.get("loadSession"):
+        if past.known_as and self._agent.capabilities.get("loadSession"):
             yield "session/load", past.known_as
 
     async def _tell_forgotten(self) -> None:

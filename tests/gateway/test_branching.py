@@ -83,9 +83,18 @@ async def test_a_part_of_the_past_is_not_forked(tmp_path: Path) -> None:
     assert [e["payload"]["message"] for e in events if e["type"] == "notice"] == [NOTICE]
 
 
-@pytest.mark.parametrize("able", [{}, {**FORKS, "refuses": ["session/fork"]}])
+@pytest.mark.parametrize(
+    "able",
+    [
+        {},
+        {**FORKS, "refuses": ["session/fork"]},
+        {"sessionCapabilities": {"fork": None}},
+        {"sessionCapabilities": True},
+        {"sessionCapabilities": ["fork"]},
+    ],
+)
 async def test_an_agent_that_cannot_fork_starts_anew(tmp_path: Path, able: dict[str, Any]) -> None:
-    """Whether it says so before or when it is asked to."""
+    """Whether it says so before or when it is asked to, or says what nobody understands."""
     async with staged(tmp_path, actor(able)) as stage, stage.client() as client:
         where, _ = await parent_of(client)
         calls, events = await child_of(stage, client, where)
