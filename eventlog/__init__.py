@@ -39,7 +39,6 @@ from eventlog.folding import Standing
 from eventlog.forking import fork
 from eventlog.lease import Lease, Leases
 from eventlog.location import log_file, log_home, log_location, open_log, open_reader
-from eventlog.memory import MemoryStore
 from eventlog.naming import sessions_named
 from eventlog.printing import printable
 from eventlog.sqlite import SqliteReader, SqliteStore, database_file
@@ -72,6 +71,7 @@ if TYPE_CHECKING:
         read_cassette,
     )
     from eventlog.importer import ImportReport, import_file
+    from eventlog.memory import MemoryStore
     from eventlog.recorders import (
         AcpRecorder,
         Direction,
@@ -179,6 +179,7 @@ __all__ = [
 ]
 
 _LATER: Final = {
+    "memory": {"MemoryStore"},
     "capture": {"Capture", "ImportedSession", "Skipped", "capture_of", "read_capture"},
     "cassette": {
         "CassetteBase",
