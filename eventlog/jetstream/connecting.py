@@ -19,6 +19,15 @@ CONNECT: Final = 5.0
 """Seconds until a server that does not answer counts as absent."""
 
 
+class Connection(Client):
+    """nats-py's client, which leaves open what it has given up: a server that does not speak."""
+
+    async def _connect_to_server(self, *server: Any) -> None:
+        if self._transport is not None:
+            self._transport.close()
+        await super()._connect_to_server(*server)
+
+
 async def connect(
     client: Client, address: LogAddress, reconnected: Callable[[], Awaitable[None]]
 ) -> None:

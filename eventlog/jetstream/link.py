@@ -24,7 +24,7 @@ from nats.errors import NoRespondersError
 from eventlog import codec
 from eventlog.address import LogAddress
 from eventlog.errors import LogUnavailable
-from eventlog.jetstream.connecting import connect
+from eventlog.jetstream.connecting import Connection, connect
 
 ATTEMPT: Final = 2.0
 """Seconds that one question may take; a server that is being cut off answers later, or never."""
@@ -115,7 +115,7 @@ class Link:
             LogUnavailable: none can be reached, or they do not know who this is.
 
         """
-        client = Client()
+        client = Connection()
         link: Link | None = None
 
         async def reconnected() -> None:

@@ -87,7 +87,8 @@ class Looks:
             self._subjects.events(session.key): "evt",
             self._subjects.lease(session.key): "lease",
         }
-        found = await self.latest(list(parts), due)
+        # a session's last message is never removed: who says that it ends before has lost some
+        found = await self.latest(list(parts), due, known=session.end_at)
         try:
             session.see(found.messages, found.as_of, parts)
         except Unreadable as problem:
@@ -116,8 +117,10 @@ class Looks:
         """Return where the stream ends."""
         return await self._barrier.current()
 
-    async def latest(self, subjects: list[str], due: int) -> Collected:
+    async def latest(self, subjects: list[str], due: int, *, known: int = 0) -> Collected:
         """Return the last message of each subject, from a server that has come as far as *due*.
+
+        The first one's has the number *known* or a later one, if that is given.
 
         Raises:
             LogUnavailable: none has, within the deadline.
@@ -132,7 +135,10 @@ class Looks:
             except Silent as silent:
                 reason = str(silent)
             else:
-                if found.as_of >= due:
+                first = max((m.seq for m in found.messages if m.subject in subjects[:1]), default=0)
+                if found.as_of >= due and first < known:
+                    reason = "a server that answers has lost what it had: look at its disk"
+                elif found.as_of >= due:
                     messages = [one for one in found.messages if one.subject != self._subjects.meta]
                     return Collected(messages, found.as_of)
             await self._link.useless()

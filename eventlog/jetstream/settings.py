@@ -10,6 +10,8 @@ from time import monotonic
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
+import anyio
+
 from eventlog.address import LogAddress
 from eventlog.checksum import ALGORITHMS, PREFERRED
 from eventlog.errors import ForeignDatabase, LogUnavailable, NewerSchema
@@ -19,6 +21,8 @@ from eventlog.jetstream.subjects import Subjects
 SCHEMA: Final = 1
 OLDEST: Final = (2, 12)
 """The first version of the server that stores several messages all or none."""
+
+_AGAIN: Final = 0.1
 
 NOT_FOUND: Final = 10059
 NO_CLUSTER: Final = 10074
@@ -45,10 +49,7 @@ async def examined(link: Link, *, make: bool) -> Found:
 
     """
     try:
-        if tuple(map(int, link.version.split(".")[:2])) < OLDEST:
-            wanted = ".".join(map(str, OLDEST))
-            raise link.unavailable(f"the server is {link.version}; {wanted} or later is needed")
-        answer = await _found(link, make=make)
+        answer = await _asked(link, make=make)
     except Silent as silent:
         raise link.unavailable(f"JetStream does not answer ({silent}); is it enabled?") from None
     except Refused as refused:
@@ -70,6 +71,23 @@ async def _found(link: Link, *, make: bool) -> dict[str, Any] | None:
             at_once = monotonic() - begun < ATTEMPT / 2  # nobody is there who could answer
             if at_once or monotonic() > end:
                 raise
+
+
+async def _asked(link: Link, *, make: bool) -> dict[str, Any] | None:
+    """Ask for the stream, until somebody answers: servers may have no leader just now."""
+    if tuple(map(int, link.version.split(".")[:2])) < OLDEST:
+        wanted = ".".join(map(str, OLDEST))
+        raise link.unavailable(f"the server is {link.version}; {wanted} or later is needed")
+    end = monotonic() + link.address.deadline
+    while True:
+        try:
+            answer = await _info(link)
+            return await _made(link) if answer is None and make else answer
+        except Silent:
+            if monotonic() > end:
+                raise
+            await link.useless()
+        await anyio.sleep(_AGAIN)
 
 
 async def _info(link: Link) -> dict[str, Any] | None:
