@@ -3,7 +3,7 @@
     python actor.py ABILITIES
 
 ABILITIES is the JSON of its `agentCapabilities`; `hangs` among them names methods that it never
-answers, `refuses` those that it answers with an error (as it does whatever is about a folder called
+answers, `crashes` those over which it ends, `refuses` those that it answers with an error (as it does whatever is about a folder called
 `forbidden`; one called `late` is answered when the next one is asked for), `early` lets it ask for a file before it answers `session/new`.
 
     say WORDS             says them
@@ -117,6 +117,13 @@ def open_session(id_: Any, method: str, params: Json) -> None:
         answer({})
 
 
+def breaks_down(method: str) -> bool:
+    """Crash over a method, or return whether it is never answered."""
+    if method in able.get("crashes", ()):
+        os._exit(3)
+    return method in able.get("hangs", ())
+
+
 def hear(frame: Json) -> None:
     """Attend to a frame of the client's."""
     id_, method, params = frame.get("id"), frame.get("method"), frame.get("params") or {}
@@ -124,7 +131,7 @@ def hear(frame: Json) -> None:
         asked.pop(frame["id"])(frame)
         return
     calls.append(method)
-    if method in able.get("hangs", ()):
+    if breaks_down(method):
         return
     if method in able.get("refuses", ()) or str(params.get("cwd")).endswith("/forbidden"):
         send(id=id_, error={"code": -32000, "message": "no", "data": {"details": "not today"}})

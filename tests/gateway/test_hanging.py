@@ -58,9 +58,12 @@ async def test_who_says_nothing_is_ended(
         assert not stage.gateway.sessions.live
 
 
+@pytest.mark.parametrize(("trouble", "why"), [("hangs", "in time"), ("crashes", "it exited")])
 @pytest.mark.parametrize("method", ["session/resume", "session/load"])
-async def test_who_does_not_resume_is_ended(tmp_path: Path, method: str) -> None:
-    """P-38: a session whose agent hangs over its past can be resumed again later."""
+async def test_who_does_not_resume_is_ended(
+    tmp_path: Path, method: str, trouble: str, why: str
+) -> None:
+    """P-38: a session whose agent hangs or crashes over its past can be resumed again later."""
     able: dict[str, Any] = (
         {"sessionCapabilities": {"resume": {}}}
         if method == "session/resume"
@@ -68,13 +71,17 @@ async def test_who_does_not_resume_is_ended(tmp_path: Path, method: str) -> None
     )
     async with staged(tmp_path, actor(able)) as stage, stage.client() as client:
         where = {"session_id": (await client.ask("session.create", {"cwd": "."}))["session_id"]}
-    hanging = actor({**able, "hangs": [method]}, opening=SOON)
-    async with staged(tmp_path, hanging) as stage, stage.client() as client:
-        with pytest.raises(RpcError, match="in time"):
+    frail = actor({**able, trouble: [method]}, opening=SOON if trouble == "hangs" else 30.0)
+    async with staged(tmp_path, frail) as stage, stage.client() as client:
+        with pytest.raises(RpcError, match=why):
             await client.ask("session.resume", where)
     async with staged(tmp_path, actor(able)) as stage, stage.client() as client:
         await client.ask("session.resume", where)
         assert where["session_id"] in stage.gateway.sessions.live
+        events = await stage.log(where["session_id"])
+
+    asked = [e["payload"]["method"] for e in events if e["type"] == "acp.call"]
+    assert set(asked) == {method}
 
 
 @pytest.mark.parametrize("shared", [False, True])
