@@ -65,6 +65,9 @@ async def salvage(source: Path, target: Path) -> list[Damage]:
 
 def _is_ours(file: Path) -> bool:
     try:
+        with file.open("rb") as opened:
+            if opened.read(72)[68:] == schema.APPLICATION.to_bytes(4, "big"):
+                return True
         with found(file) as remains:
             return bool(remains.rows) or {"epoch", "checksum"} <= remains.meta.keys()
     except OSError:
