@@ -7,6 +7,7 @@ answers, `crashes` those over which it ends, `refuses` those that it answers wit
 `forbidden`; one called `late` is answered when the next one is asked for), `early` lets it ask for a file before it answers `session/new`.
 
     say WORDS             says them
+    tell SESSION WORDS    says them in another session
     ask                   asks for a permission, and says what it was answered
     call METHOD PARAMS    calls its client, and says what it was answered
     calls                 says which methods it was called
@@ -82,6 +83,9 @@ def perform(prompt: Any, session: str, text: str) -> None:
     elif word == "call":
         method, _, given = rest.partition(" ")
         ask(method, {"sessionId": session, **json.loads(given)}, tell)
+    elif word == "tell":
+        say(*rest.split(" ", 1))
+        end(prompt)
     elif word == "wait":
         waiting[session] = prompt
     elif word == "hang":

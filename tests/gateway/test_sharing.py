@@ -258,3 +258,26 @@ async def test_an_answer_that_comes_too_late_is_not_taken_for_anothers(tmp_path:
     assert opened[first["session_id"]] == opened[second["session_id"]] == [str(tmp_path)]
     assert [str(tmp_path / "late")] in opened.values()
     assert said(logs[second["session_id"]]) == "mine"
+
+
+async def test_what_comes_for_a_closed_session_stands_elsewhere(tmp_path: Path) -> None:
+    """P-12: an agent that goes on in a session that was left does not write behind its end, and ends
+    nothing: it is in `@gateway`, with the session's id; resumed, the session takes it again."""
+    able = {"sessionCapabilities": {"resume": {}}}
+    async with staged(tmp_path, actor(able, shared=True)) as stage, stage.client() as client:
+        one, two = [await create(client, tmp_path) for _ in range(2)]
+        (foreign,) = await foreign_ids(stage, one)
+        await client.ask("session.close", one)
+        closed = await stage.log(one["session_id"])
+        await turn(client, two, f"tell {foreign} too late")
+        after_close = await stage.log(one["session_id"])
+        elsewhere = [e["payload"] for e in await stage.log("@gateway")]
+        await client.ask("session.resume", one)
+        await turn(client, one, "say back, ")
+        await turn(client, two, f"tell {foreign} in time")
+        events = await stage.log(one["session_id"])
+
+    assert after_close == closed
+    assert closed[-1]["type"] == "session.closed"
+    assert [one["params"]["sessionId"] for one in elsewhere] == [foreign]
+    assert said(events) == "back, in time"

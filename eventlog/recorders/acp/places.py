@@ -150,6 +150,12 @@ class Places:
         if session := self.named.get(foreign or ""):
             self.live.pop(session, None)
 
+    def forget(self, foreign: str) -> None:
+        """Let what still comes for a session stand with `@gateway`: its end is in its log."""
+        self.closed(foreign)
+        self.named.pop(foreign, None)
+        self._replays.pop(foreign, None)
+
     def remaining(self) -> list[Entry]:
         """Return the ends of all replays, and what was held for sessions that never came."""
         over = [entry for foreign in list(self._replays) for entry in self.replay_over(foreign)]

@@ -82,8 +82,8 @@ class AcpRecorder:
         return pending.foreign if pending else None
 
     def left(self, foreign_id: str) -> None:
-        """Take note that nobody goes on with a session: the agent's end is no matter there."""
-        self._line.places.closed(foreign_id)
+        """Take note that nobody goes on with a session; what still comes for it stands elsewhere."""
+        self._line.places.forget(foreign_id)
 
     def observe(self, direction: Direction, frame: bytes, note: Note | None = None) -> Observation:
         """Return what *frame* means; `HELD` if that is not known yet (P-36)."""
