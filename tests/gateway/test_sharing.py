@@ -263,7 +263,7 @@ async def test_an_answer_that_comes_too_late_is_not_taken_for_anothers(tmp_path:
 async def test_what_comes_for_a_closed_session_stands_elsewhere(tmp_path: Path) -> None:
     """P-12: an agent that goes on in a session that was left does not write behind its end, and ends
     nothing: it is in `@gateway`, with the session's id; resumed, the session takes it again."""
-    able = {"sessionCapabilities": {"resume": {}}}
+    able: dict[str, Any] = {"sessionCapabilities": {"resume": {}}}
     async with staged(tmp_path, actor(able, shared=True)) as stage, stage.client() as client:
         one, two = [await create(client, tmp_path) for _ in range(2)]
         (foreign,) = await foreign_ids(stage, one)
