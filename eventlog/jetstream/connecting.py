@@ -19,7 +19,7 @@ CONNECT: Final = 5.0
 """Seconds until a server that does not answer counts as absent."""
 
 
-class Connection(Client):
+class Connection(Client):  # type: ignore[misc]  # it has no types
     """nats-py's client, which leaves open what it has given up: a server that does not speak."""
 
     async def _connect_to_server(self, *server: Any) -> None:
