@@ -69,7 +69,7 @@ def cut(runs: Iterable[Run], after: int, limit: int, room: int) -> tuple[int, by
             parts.append(run.text[start:])
             size, left, cursor = size + length + 1, left - lines, run.last
             continue
-        end = _end(run.text, start, left, room - size, needed=not parts)
+        end = _end(run.text, start, left if lines > left else None, room - size, needed=not parts)
         if end > start:
             parts.append(run.text[start:end])
             cursor = seq_of(run.text[run.text.rfind(b"\n", start, end) + 1 or start : end])
@@ -80,9 +80,12 @@ def cut(runs: Iterable[Run], after: int, limit: int, room: int) -> tuple[int, by
     return cursor, b"\n".join(parts), rest
 
 
-def _end(text: bytes, start: int, limit: int, room: int, *, needed: bool) -> int:
-    """Return where the last line ends that fits, or *start*; one does if it is *needed*."""
-    if limit < 1:
+def _end(text: bytes, start: int, limit: int | None, room: int, *, needed: bool) -> int:
+    """Return where the last line ends that fits, or *start*; one does if it is *needed*.
+
+    Lines are only counted where there are more than the *limit*.
+    """
+    if limit is not None and limit < 1:
         return start
     end = text.rfind(b"\n", start, start + max(room, 0))
     if end < 0:
@@ -90,7 +93,7 @@ def _end(text: bytes, start: int, limit: int, room: int, *, needed: bool) -> int
             return start
         end = text.find(b"\n", start)
         return len(text) if end < 0 else end
-    if text.count(b"\n", start, end) >= limit:
+    if limit is not None and text.count(b"\n", start, end) >= limit:
         end = start - 1
         for _ in range(limit):
             end = text.find(b"\n", end + 1)

@@ -267,10 +267,13 @@ def test_checksums_are_the_published_ones() -> None:
 def test_a_batch_of_another_codec_is_not_read_as_lines() -> None:
     """What this version cannot read is a gap, never taken for lines."""
     sealer = Sealer("s", Checksum("crc32c"))
-    (batch,) = sealer.seal(1, [1], [b"{}"])
+    texts = [line(number, 1, Event.of("x")) for number in (1, 2)]
+    (batch,) = sealer.seal(1, [1], texts[:1])
+    shifted = Batch(1, 1, 1, 0, sealer.crc(1, 1, 1, 0, texts[1]), texts[1])
     cold = Batch(1, 1, 1, 1, sealer.crc(1, 1, 1, 1, b"{}"), b"{}")
 
     assert sealer.intact(batch)
+    assert not sealer.intact(shifted)
     assert [run.reason for run in sealer.runs([(cold, None)], 0)] == ["damaged"]
 
 
