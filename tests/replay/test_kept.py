@@ -93,6 +93,8 @@ def test_of_many_turns_the_last_alone_is_read() -> None:
     assert 3 <= len(end.transcript.entries) <= 256
     assert end.transcript.entries == transcript.entries[-len(end.transcript.entries) :]
     assert len(end.transcript.turns) == 1_000
+    longer = long_talk(1_005)
+    assert agrees(end, longer.records[5_000:], transcript, longer.folded()) is True
 
 
 @pytest.mark.parametrize(
