@@ -54,5 +54,5 @@ async def subscribe(
         if not caught_up and cursor == page.head:
             caught_up = True
             yield CaughtUp(cursor)
-        elif not page.body:
+        elif cursor == page.head or not page.body:
             await source.wait(session_id, after=cursor)

@@ -10,7 +10,7 @@ the border, where those still open are asked again (P-19, P-28).
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -31,7 +31,7 @@ from eventlog import (
 from gateway.hermes_view import View
 from gateway.jsonrpc import Notification, Request, dump
 from gateway.state import OpenRequest, SessionState
-from gateway.wire import event_frame, event_frames
+from gateway.wire import framer
 
 Say = Callable[[bytes], Awaitable[None]]
 """Sends one frame; waits while the connection's buffer is full."""
@@ -62,7 +62,15 @@ class Attachment:
     history: bool = False
     """Catching up after a subscribe: the border will be told."""
     asked: Callable[[str, SessionId], None] = lambda _id, _session: None
-    moved: anyio.Event = field(default_factory=anyio.Event)
+    say_at_once: Callable[[bytes], bool] = lambda _frame: False
+    """Sends a frame if nothing is in its way, and says whether that was so: most often it is."""
+    _moved: anyio.Event | None = None
+    """What somebody waits for who wants to know that *position* has changed."""
+    _frame: Callable[[bytes], bytes] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make what is the same for every event."""
+        self._frame = framer(self.session_id, blobs=self.blobs)
 
     async def deliver(self) -> None:
         """Send what follows *position*, for ever.
@@ -104,25 +112,23 @@ class Attachment:
     async def reached(self, seq: int) -> None:
         """Return when everything up to *seq* has been given to the connection."""
         while self.position < seq:
-            await self.moved.wait()
+            self._moved = self._moved or anyio.Event()
+            await self._moved.wait()
 
     def _wake(self) -> None:
-        self.moved.set()
-        self.moved = anyio.Event()
+        if self._moved is not None:
+            self._moved.set()
+            self._moved = None
 
     async def _send(self, page: Page) -> None:
-        for text, frame in zip(page.lines, self._frames(page), strict=True):
-            if frame is not None:
-                await self.say(frame)
+        frame, view = self._frame, self.view
+        for text in page.lines:
+            told = text if view is None else view.told(text)  # it never runs ahead
+            if told is not None and not self.say_at_once(sent := frame(told)):
+                await self.say(sent)
             self.position = seq_of(text)
-            if self.asks() and not self.history and _OPENED in text[:120]:
+            if not self.history and _OPENED in text[:120] and self.asks():
                 await self._ask_if_open(str(parse(text)["payload"].get("id")))
-
-    def _frames(self, page: Page) -> Iterable[bytes | None]:
-        if self.view is None:
-            return event_frames(self.session_id, page.lines, blobs=self.blobs)
-        told = map(self.view.told, page.lines)  # step by step: the view never runs ahead
-        return (text and event_frame(self.session_id, text, blobs=self.blobs) for text in told)
 
     async def _border(self, seq: Seq) -> None:
         if not self.history:

@@ -6,7 +6,7 @@ Above this module: the agent host at an agent's end, `serve` when it opens a log
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Final, Protocol, TypeVar
 
 from eventlog import Envelope, Event, EventSource, Log, Seq, SessionId, parse, seq_of
@@ -37,12 +37,12 @@ class Folded(Protocol):
 
     seq: Seq
 
-    def wants(self, text: bytes) -> bool:
-        """Whether a line has to be read."""
+    def wanted(self, body: bytes) -> list[bytes]:
+        """Return the lines of a page that have to be read."""
         ...
 
-    def apply(self, envelopes: Iterable[Envelope], lines: Sequence[bytes]) -> None:
-        """Take a run of *lines*, of which *envelopes* are those that are wanted."""
+    def apply(self, envelopes: Iterable[Envelope], ends: tuple[bytes, bytes]) -> None:
+        """Take what is wanted of a page; *ends* are its first and its last line."""
         ...
 
 
@@ -61,10 +61,11 @@ async def catch_up(
         page = await source.read(
             session_id, after=state.seq, limit=limit, limit_bytes=1 << 20, by_reference=True
         )
-        if lines := page.lines:
-            wanted = [await _whole(source, session_id, text) for text in lines if state.wants(text)]
-            state.apply(map(parse, wanted), lines)
-        if page.next >= (page.head if until is None else until) or not lines:
+        if body := page.body:
+            wanted = [await _whole(source, session_id, text) for text in state.wanted(body)]
+            ends = body.partition(b"\n")[0], body[body.rfind(b"\n") + 1 :]
+            state.apply(map(parse, wanted), ends)
+        if page.next >= (page.head if until is None else until) or not body:
             return state
 
 

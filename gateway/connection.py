@@ -109,6 +109,7 @@ class Connection:
             source=self._log,
             state=self._sessions.state,
             say=self.peer.send_raw,
+            say_at_once=self.peer.send_at_once,
             # An answer is of use only where the agent is: elsewhere nobody is asked.
             asks=lambda: self.can.server_requests and self._sessions.ownership.holds(session_id),
             show=self.show,

@@ -48,6 +48,7 @@ class Outbox:
         self._watchers = 0
         self._overrun = anyio.Event()
         self._turn = anyio.Lock()
+        self._at_once: Callable[[bytes], bool] = _never
 
     @classmethod
     def patient(cls) -> Outbox:
@@ -69,6 +70,8 @@ class Outbox:
 
         A frame larger than all the room waits until it can stand alone.
         """
+        if self.put_at_once(frame):
+            return
         if not self._turn.locked() and self._fits(frame):
             self._add(frame, urgent=False)
             return
@@ -77,15 +80,32 @@ class Outbox:
                 await self._change()
             self._add(frame, urgent=False)
 
+    def put_at_once(self, frame: bytes) -> bool:
+        """Send a frame if nothing waits, here or in the line; return whether that was so."""
+        if self._frames or self._turn.locked() or not self._at_once(frame):
+            return False
+        self._left += 1
+        return True
+
     def put_now(self, frame: bytes) -> None:
         """Queue an answer or a request. One alone may have any size; what waits behind it may not."""
+        if self.put_at_once(frame):
+            return
         if self._urgent and self._urgent - self._leaving + len(frame) > self._urgent_room:
             self._overrun.set()
         else:
             self._add(frame, urgent=True)
 
-    async def drain(self, send: Callable[[bytes], Awaitable[None]]) -> None:
-        """Send what comes, for ever, one frame after the other."""
+    async def drain(
+        self,
+        send: Callable[[bytes], Awaitable[None]],
+        at_once: Callable[[bytes], bool] | None = None,
+    ) -> None:
+        """Send what comes, for ever, one frame after the other.
+
+        Where nothing waits, what comes is sent *at_once* if that can be: a frame less to call for.
+        """
+        self._at_once = at_once or _never
         while True:
             while not self._frames:
                 await self._change()
@@ -125,6 +145,7 @@ class Outbox:
     def close(self) -> None:
         """Forget what waits, and take no more."""
         self._closed = True
+        self._at_once = _never
         self._frames.clear()
         self._waiting = self._urgent = self._leaving = 0
         self._wake()
@@ -151,3 +172,7 @@ class Outbox:
         if self._watchers:  # making an event costs more than sending a frame
             self._changed.set()
             self._changed = anyio.Event()
+
+
+def _never(_: bytes) -> bool:
+    return False

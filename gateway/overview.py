@@ -5,7 +5,7 @@ Above this module: `overviews`, which sets it right at ends of turns. Below it: 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -47,18 +47,21 @@ class Overview:
         """Return it as JSON."""
         return asdict(self)
 
-    def wants(self, text: bytes) -> bool:
-        """Whether a line of the log changes anything here but the time."""
-        return _WANTED.match(text) is not None
+    def wanted(self, body: bytes) -> list[bytes]:
+        """Return the lines of a page that change anything here but the time."""
+        return _WANTED(body)
 
-    def apply(self, envelopes: Iterable[Envelope], lines: Sequence[bytes]) -> None:
-        """Fold *envelopes*, those of *lines* that are wanted; what stands up to `seq` is ignored."""
-        self.began = self.began or ts_of(lines[0])
+    def apply(self, envelopes: Iterable[Envelope], ends: tuple[bytes, bytes]) -> None:
+        """Fold *envelopes*, what is wanted of a page; *ends* are its first and its last line.
+
+        What stands up to `seq` is ignored.
+        """
+        self.began = self.began or ts_of(ends[0])
         for envelope in envelopes:
             if envelope["seq"] > self.seq:
                 _STEPS[envelope["type"]](self, envelope["payload"])
-        if (last := seq_of(lines[-1])) > self.seq:
-            self.seq, self.latest = last, ts_of(lines[-1])
+        if (last := seq_of(ends[1])) > self.seq:
+            self.seq, self.latest = last, ts_of(ends[1])
 
     def row(self) -> None:
         """Count a row that is no answer."""

@@ -36,7 +36,7 @@ from gateway.jsonrpc import (
     parse,
 )
 from gateway.outbox import Outbox
-from gateway.transports import HUNG_UP, Transport, half_open, hang_up, taken
+from gateway.transports import HUNG_UP, Transport, at_once, half_open, hang_up, taken
 
 log = logging.getLogger("gateway")
 
@@ -163,6 +163,10 @@ class Peer:
         if self._outbox.closed:
             raise PeerGone(method)
 
+    def send_at_once(self, frame: bytes) -> bool:
+        """Send a frame that is already made if nothing is in its way; return whether that was so."""
+        return self._outbox.put_at_once(frame)
+
     async def flushed(self) -> None:
         """Return once everything that was given to be sent has left."""
         await self._outbox.emptied()
@@ -262,7 +266,7 @@ class Peer:
 
     async def _write(self) -> None:
         try:
-            await self._outbox.drain(self._transport.send)
+            await self._outbox.drain(self._transport.send, at_once(self._transport))
         except HUNG_UP:
             self._lose()
 

@@ -8,7 +8,7 @@ is closed leaves nothing behind but the receipts of prompts that carry a `ref` (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -107,16 +107,19 @@ class SessionState:
         _opened(self, floor, dict(opened))
         self.seq = floor
 
-    def wants(self, text: bytes) -> bool:
-        """Whether a line of the log changes anything here: few do, and only those are parsed."""
-        return _WANTED.match(text) is not None
+    def wanted(self, body: bytes) -> list[bytes]:
+        """Return the lines of a page that change anything here: few do, and only those are parsed."""
+        return _WANTED(body)
 
-    def apply(self, envelopes: Iterable[Envelope], lines: Sequence[bytes]) -> None:
-        """Fold *envelopes*, those of *lines* that are wanted; what stands up to `seq` is ignored."""
+    def apply(self, envelopes: Iterable[Envelope], ends: tuple[bytes, bytes]) -> None:
+        """Fold *envelopes*, what is wanted of a page; *ends* are its first and its last line.
+
+        What stands up to `seq` is ignored.
+        """
         for envelope in envelopes:
             if envelope["seq"] > self.seq:
                 _STEPS[envelope["type"]](self, envelope["seq"], envelope["payload"])
-        self.seq = max(self.seq, seq_of(lines[-1]))
+        self.seq = max(self.seq, seq_of(ends[1]))
 
 
 Step = Callable[[SessionState, Seq, Json], None]

@@ -8,12 +8,11 @@ lines, and a whole page becomes an array by one split and one join.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from itertools import accumulate, takewhile
 from typing import Final
 
-from eventlog import Page, SessionId, codec, on_the_wire, seq_of
+from eventlog import Page, SessionId, codec, seq_of
 
 _HEAD: Final = b'{"jsonrpc":"2.0","method":"event","params":'
 
@@ -38,23 +37,27 @@ def fitting(session_id: SessionId, page: Page, room: int) -> Page:
     One event stays, whatever its size.
     """
     each = len(_named(session_id))
-    if len(page.body) + each * (page.body.count(b"\n") + 1) <= room:
+    body = page.body
+    count = body.count(b"\n") + 1
+    while (excess := len(body) + each * count - room) > 0 and count > 1:
+        # As if all lines were alike; if they are not, once more.
+        end = body.rfind(b"\n", 0, len(body) - max(1, excess * len(body) // (room + excess)))
+        body = body[: end if end > 0 else body.index(b"\n")]
+        count = body.count(b"\n") + 1
+    if body is page.body:
         return page
-    lines = page.lines
-    sizes = accumulate(len(text) + each for text in lines)
-    kept = lines[: max(1, sum(1 for _ in takewhile(room.__ge__, sizes)))]
-    return replace(page, next=seq_of(kept[-1]), body=b"\n".join(kept))
+    return replace(page, next=seq_of(body[body.rfind(b"\n") + 1 :]), body=body)
 
 
-def event_frames(session_id: SessionId, lines: Iterable[bytes], *, blobs: bool) -> Iterator[bytes]:
-    """Yield a notification for each line."""
-    for params in on_the_wire(session_id, lines if blobs else _restored(lines)):
-        yield _HEAD + params + b"}"
+def framer(session_id: SessionId, *, blobs: bool) -> Callable[[bytes], bytes]:
+    """Return what makes the notification for a line of a session."""
+    head = _HEAD + _named(session_id)
 
+    def frame(text: bytes) -> bytes:
+        if not blobs and b"$blob" in text:
+            (text,) = _restored([text])
+        return head + text[1:] + b"}"
 
-def event_frame(session_id: SessionId, text: bytes, *, blobs: bool) -> bytes:
-    """Return the notification for one line."""
-    (frame,) = event_frames(session_id, [text], blobs=blobs)
     return frame
 
 

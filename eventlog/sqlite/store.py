@@ -149,7 +149,8 @@ class SqliteStore(SqliteReader):
         if stream is not None and stream.tail is not None:
             lines = stream.tail.after(after, limit, limit_bytes)
             if lines is not None:
-                await anyio.lowlevel.checkpoint()
+                if not lines:  # who reads on and on waits where there is nothing to be read
+                    await anyio.lowlevel.checkpoint()
                 floor, head, end = Seq(stream.floor), Seq(stream.head), Seq(after + len(lines))
                 return Page(self._epoch, floor, head, end, b"\n".join(lines))
         page = await super()._page(session_id, after, limit, limit_bytes)

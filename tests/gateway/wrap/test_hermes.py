@@ -7,6 +7,7 @@ from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from anyio import EndOfStream
 
@@ -348,7 +349,8 @@ async def test_an_answer_that_was_lost_on_its_way_is_sent_again(tmp_path: Path) 
         await window.ask("prompt.submit", session_id=name, text="go")
         asked = await window.asked("clarify")
         await window.answer(asked["id"], result={"answers": {"q0": "this"}})
-        await window.event("request.answered")
+        await window.event("request.answered")  # it is told when it is recorded, and sent then
+        await anyio.wait_all_tasks_blocked()
         player.deaf = False
         await home.break_the_line()
         await window.event("tool.complete")
