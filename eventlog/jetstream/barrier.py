@@ -96,8 +96,13 @@ class Barrier:
         raise self._link.unavailable(f"it cannot be read at present: {reason}")
 
 
-def leads(cluster: Mapping[str, Any]) -> bool:
-    """Whether who says so hears enough of the others to be the leader still."""
-    others = cluster.get("replicas") or []
-    heard = [one for one in others if int(one.get("active", 0)) < HEARD * 1e9]
+def leads(found: Mapping[str, Any]) -> bool:
+    """Whether who says so leads, and hears enough of the others to do so still.
+
+    Without a leader a server that follows answers as well; what it never heard of it calls 0.
+    """
+    if not found.get("leader"):
+        return False
+    others = found.get("replicas") or []
+    heard = [one for one in others if 0 < int(one.get("active", 0)) < HEARD * 1e9]
     return 1 + len(heard) > (1 + len(others)) / 2

@@ -17,6 +17,11 @@ from eventlog.jetstream.session import Session
 _IDLE: Final = 256
 """Tasks that may wait for their session to be written again: beginning one would be felt."""
 
+_AT_ONCE: Final = 256
+"""Sessions that are written at the same time: more would only wait at the servers, until none of
+them is answered in time.
+"""
+
 
 class Lanes:
     """Calls *write* for every session that has something in its queue, one call at a time each."""
@@ -26,6 +31,7 @@ class Lanes:
         self._write = write
         self._loop = get_running_loop()
         self._sleeping: dict[Session, Future[bool]] = {}
+        self._room = anyio.Semaphore(_AT_ONCE, fast_acquire=True)
         self._under_way = 0
         self._closed = False
         self._ended = anyio.Event()
@@ -54,7 +60,8 @@ class Lanes:
                 while True:
                     try:
                         while session.queue:
-                            await self._write(session)
+                            async with self._room:
+                                await self._write(session)
                     finally:
                         self._under_way -= 1
                     if self._closed or not await self._sleep(session):

@@ -23,7 +23,7 @@ from nats.errors import NoRespondersError
 
 from eventlog import codec
 from eventlog.address import LogAddress
-from eventlog.errors import LogUnavailable
+from eventlog.errors import LogUnavailable, Malformed
 from eventlog.jetstream.connecting import Connection, connect
 
 ATTEMPT: Final = 2.0
@@ -36,6 +36,12 @@ _SOON: Final = 0.15
 TOGETHER: Final = 12
 """Batches of the server's that one process sends at a time; a stream takes 50 of all processes."""
 
+
+ASKED: Final = 64
+"""Questions for messages under way at once: of ten thousand none would be answered in time."""
+
+_SETTLING: Final = 15.0
+"""Seconds that a server is given before another is gone to: coming to one under load takes some."""
 
 _USELESS: Final = 3.0
 """Seconds until another server is tried."""
@@ -92,6 +98,7 @@ class Link:
         self.together = anyio.CapacityLimiter(TOGETHER)
         """Who may be sending messages that are stored all or none."""
         self._served = self._moved = monotonic()
+        self._few = anyio.Semaphore(ASKED, fast_acquire=True)
         self.again: list[Callable[[], None]] = []
         """Called when the connection is there again."""
 
@@ -141,7 +148,8 @@ class Link:
         It may be cut off from the others, and does not know.
         """
         now = monotonic()
-        if len(self.address.servers) > 1 and now - max(self._served, self._moved) > _USELESS:
+        idle = now - max(self._served, self._moved) > _USELESS
+        if len(self.address.servers) > 1 and idle and now - self._moved > _SETTLING:
             self._moved = now
             await self._client.force_reconnect()
 
@@ -202,6 +210,16 @@ class Link:
             Silent: nobody answers, in time.
 
         """
+        with anyio.move_on_after(ATTEMPT) as turn:
+            await self._few.acquire()
+        if turn.cancelled_caught:
+            raise Silent("too many ask at the same time")
+        try:
+            return await self._collect(wanted)
+        finally:
+            self._few.release()
+
+    async def _collect(self, wanted: Mapping[str, Any]) -> Collected:
         first: Future[Collected] = get_running_loop().create_future()
         asked: list[str] = []
         end = monotonic() + ATTEMPT
@@ -270,9 +288,13 @@ def answered(text: bytes) -> dict[str, Any]:
 
     Raises:
         Refused: that it will not.
+        Silent: what came is no answer: the line was being changed, say.
 
     """
-    found: dict[str, Any] = codec.loads(text)
+    try:
+        found: dict[str, Any] = codec.loads(text)
+    except Malformed:
+        raise Silent("the answer cannot be read") from None
     if error := found.get("error"):
         raise Refused(error)
     return found
