@@ -15,6 +15,7 @@ _ROW = 18
 _LEFT = 330
 _WIDE = 420
 _PANEL = 380
+_GAP = 90
 _ACROSS = 2
 
 
@@ -40,13 +41,13 @@ def curves(title: str, contenders: Sequence[Contender]) -> str:
     for curve in dict.fromkeys(one.curve for one in contenders if one.curve):
         points = [one for one in contenders if one.curve == curve]
         for figure in dict.fromkeys(figure for one in points for figure in one.figures):
-            x, y = 30 + at % _ACROSS * (_PANEL + 60), 60 + at // _ACROSS * (_PANEL // 2 + 60)
+            x, y = 30 + at % _ACROSS * (_PANEL + _GAP), 60 + at // _ACROSS * (_PANEL // 2 + 60)
             parts += _curve(
                 f"{figure}, by {curve}", x, y, [(one.size, one.median(figure)) for one in points]
             )
             at += 1
     rows = -(-at // _ACROSS)
-    return _svg(_ACROSS * (_PANEL + 60) + 30, 60 + rows * (_PANEL // 2 + 60), parts)
+    return _svg(_ACROSS * (_PANEL + _GAP) + 30, 60 + rows * (_PANEL // 2 + 60), parts)
 
 
 def _curve(title: str, x: int, y: int, points: Sequence[tuple[int, float]]) -> Iterator[str]:

@@ -31,6 +31,17 @@ _LIST: Final = f"""{_ROWS}
     where {_THERE} and (? or (key is not ? and key not glob '{_STAND_INS}'))
     order by coalesce(newest.id, last_batch) desc limit ?
 """
+_NEWEST: Final = f"""
+    with recent(id, session) as (select id, session from batch order by id desc limit ?)
+    {_ROWS}
+    where (session.id in (select session from recent)
+            or last_batch >= (select min(id) from recent))
+        and {_THERE} and (? or (key is not ? and key not glob '{_STAND_INS}'))
+    order by coalesce(newest.id, last_batch) desc limit ?
+"""  # noqa: S608 - constants
+"""The same, if they are all among those of the newest batches."""
+_RECENT: Final = (2, 64)
+"""Batches that are looked at for each session that is wanted, at first and then."""
 _ONE: Final = f"{_ROWS} where {_THERE} and key = ?"
 _RESOLVE: Final = """
     select key from session where key = :name and ((floor > 0 and not deleted)
@@ -53,6 +64,11 @@ async def sessions(
 ) -> Sequence[SessionRow]:
     """Return the sessions, the one of the newest batch first; with *every*, also what is none."""
     wanted = (every, GATEWAY, -1 if limit is None else limit)
+    if limit is not None:  # a few take as long however many there are
+        for batches in _RECENT:
+            rows = list(await database.execute_fetchall(_NEWEST, (batches * limit, *wanted)))
+            if len(rows) == limit:
+                return [_row(row) for row in rows]
     return [_row(row) for row in await database.execute_fetchall(_LIST, wanted)]
 
 

@@ -13,8 +13,11 @@ import anyio
 import pytest
 
 from eventlog import (
+    GATEWAY,
+    Checkpoint,
     Event,
     LogBusy,
+    Seq,
     SessionId,
     SqliteReader,
     SqliteStore,
@@ -103,6 +106,25 @@ async def test_a_list_reads_no_event(tmp_path: Path) -> None:
     assert [row.title for row in rows] == [f"title {number}" for number in reversed(range(50))]
     assert ("session", "title") in read
     assert not {("batch", "body"), ("batch", "codec")} & read
+
+
+async def test_the_newest_are_found_without_the_rest(tmp_path: Path) -> None:
+    """R160: some of a list are its beginning, whoever was pruned, deleted, merged or busy."""
+    async with SqliteStore.open(tmp_path) as store:
+        for number in range(150):
+            await store.append(SessionId(f"s{number % 30}"), [CHUNK])
+        await store.prune(SessionId("s27"), Checkpoint(Seq(5), 1, b"{}"))
+        await store.prune(SessionId("s3"), Checkpoint(Seq(5), 1, b"{}"))
+        await store.delete(SessionId("s28"))
+        await store.compact(before=2**62)
+        for _ in range(100):
+            await store.append(SESSION, [CHUNK])
+            await store.append(GATEWAY, [CHUNK])
+        for every in (False, True):
+            whole = await store.sessions(every=every)
+            for limit in (0, 1, 2, 3, 5, 28, 29, 30, 31, 99):
+                assert await store.sessions(limit=limit, every=every) == whole[:limit]
+        assert len(whole) == 31
 
 
 async def test_small_events_cost_little_disk(tmp_path: Path) -> None:
