@@ -33,7 +33,18 @@ pytestmark = pytest.mark.anyio
 OLD, NEW, ASKING = SessionId("old"), SessionId("new"), SessionId("asking")
 DAY = 24 * 3_600 * 1_000_000
 NOW = time_ns() // 1_000
-COMMANDS = ("backup", "restore", "copy", "prune", "delete", "fork", "compact", "stats", "doctor")
+COMMANDS = (
+    "backup",
+    "restore",
+    "salvage",
+    "copy",
+    "prune",
+    "delete",
+    "fork",
+    "compact",
+    "stats",
+    "doctor",
+)
 
 
 def turn(text: str) -> list[Event]:
