@@ -55,6 +55,7 @@ async def connect(
                 error_cb=failed,
                 reconnected_cb=reconnected,
                 connect_timeout=2,
+                dont_randomize=True,  # the URL's order: the nearest first, and the next one next
                 ping_interval=1,  # a server that was stopped closes no connection
                 max_outstanding_pings=3,
                 reconnect_time_wait=0.25,

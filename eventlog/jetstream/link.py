@@ -97,7 +97,8 @@ class Link:
         self._collecting: dict[str, _Collecting] = {}
         self.together = anyio.CapacityLimiter(TOGETHER)
         """Who may be sending messages that are stored all or none."""
-        self._served = self._moved = monotonic()
+        self._served = monotonic()
+        self._moved = self._served - _SETTLING
         self._few = anyio.Semaphore(ASKED, fast_acquire=True)
         self.again: list[Callable[[], None]] = []
         """Called when the connection is there again."""
