@@ -6,7 +6,7 @@ Above this module: `writer`. Below it: `event`, `listing`.
 from __future__ import annotations
 
 from asyncio import Future
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from eventlog.blobs import Blob
@@ -57,3 +57,15 @@ class Draft:
         self.size += pending.size
         if pending.found is not None:
             self.changes.append(pending.found)
+
+
+def errs(queue: Iterable[Pending], head: int) -> bool:
+    """Whether somebody expects another head than *head*, which was seen last.
+
+    He may know better, and is told of the one there is.
+    """
+    for pending in queue:
+        if pending.expected not in {None, head}:
+            return True
+        head += len(pending.events)
+    return False

@@ -22,7 +22,7 @@ from eventlog.condition import Condition
 from eventlog.errors import EventLogError, Fenced, LogUnavailable, WrongExpectedVersion
 from eventlog.event import GATEWAY, Event, Span
 from eventlog.jetstream.contents import NONE, Contents, Ref
-from eventlog.jetstream.draft import Draft, Pending
+from eventlog.jetstream.draft import Draft, Pending, errs
 from eventlog.jetstream.lanes import Lanes
 from eventlog.jetstream.link import Link
 from eventlog.jetstream.look import Looks
@@ -119,14 +119,15 @@ class Writer:
 
     async def _write(self, session: Session) -> None:
         """Write one batch, or what has to be one piece with it."""
-        if session.as_of < 0 or (_errs(session) and not self._relies(session)):
+        sure = MAX_EVENTS if self._relies(session) else len(session.queue)
+        if session.as_of < 0 or (errs(session.queue, session.head) and not self._relies(session)):
             try:
                 await self._looks.fresh(session)
             except LogUnavailable as error:
                 return self._unavailable(self._all_of(session), error)
         if not self._holds(session):
             return self._fail(self._all_of(session), self._fenced(session))
-        draft = self._form(session)
+        draft = self._form(session, sure)
         if not draft.lines:
             return self._answer(draft)
         try:
@@ -141,14 +142,19 @@ class Writer:
             self.condition.turn(None)
             self._answer(draft)
 
-    def _form(self, session: Session) -> Draft:
-        """Take from the queue what fits into a batch, and at least one."""
+    def _form(self, session: Session, sure: int) -> Draft:
+        """Take from the queue what fits into a batch.
+
+        Of what expects another head only the first *sure* are told: the others have come after
+        the session was looked at, and it may have grown before they did.
+        """
         draft = Draft(session.head, session.end_at)
         now = self._clock() // 1_000
         while session.queue:
             pending = session.queue[0]
             if pending.outcome.done():
                 session.queue.popleft()
+                sure -= 1
                 continue
             count = len(draft.lines) + len(pending.events)
             if draft.lines and (count > MAX_EVENTS or draft.size + pending.size > MAX_BYTES):
@@ -156,12 +162,13 @@ class Writer:
             if pending.expected is None or pending.expected == draft.last:
                 session.queue.popleft()
                 draft.take(pending, now)
-            elif draft.lines:
-                break  # nobody is told of a head that may never be
+            elif draft.lines or sure <= 0:
+                break  # nobody is told of a head that may never be, or is not any more
             else:
                 session.queue.popleft()
                 error = WrongExpectedVersion(session.key, pending.expected, draft.last)
                 pending.outcome.set_exception(error)
+            sure -= 1
         return draft
 
     async def _store(self, session: Session, draft: Draft) -> None:
@@ -286,16 +293,3 @@ class Writer:
         for pending, span in draft.accepted:
             if not pending.outcome.done():
                 pending.outcome.set_result(span)
-
-
-def _errs(session: Session) -> bool:
-    """Whether somebody expects another head than the one that was seen last.
-
-    He may know better, and is told of the one there is.
-    """
-    head = session.head
-    for pending in session.queue:
-        if pending.expected not in {None, head}:
-            return True
-        head += len(pending.events)
-    return False
