@@ -8,7 +8,7 @@ Every row of every table is compared with a checksum, a hash, or what it is deri
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 import aiosqlite
@@ -22,7 +22,9 @@ from eventlog.sqlite.damage import Damage
 
 _AT_ONCE: Final = 64
 _TREE: Final = re.compile(r"(?:On tree page|Tree) (\d+)")
-_ROOTS: Final = "select rootpage, type, name from sqlite_schema where rootpage > 0"
+ROOTS: Final = "select rootpage, type, name from sqlite_schema where rootpage > 0"
+CHECK: Final = "pragma integrity_check"
+"""What names, and what finds, damage of the structure."""
 _BATCHES: Final = """
     select batch.first, batch.last, batch.ts, codec, crc, body,
         (select next.first from batch as next where next.session = batch.session
@@ -88,13 +90,9 @@ async def damages(
 
 
 async def _of_database(database: aiosqlite.Connection) -> AsyncGenerator[Damage, None]:
-    trees = {
-        root: f"{type_} {name}" for root, type_, name in await database.execute_fetchall(_ROOTS)
-    }
-    for (fault,) in await database.execute_fetchall("pragma integrity_check"):
-        for text in str(fault).splitlines():
-            if text not in {"ok", "*** in database main ***"}:
-                yield Damage(_TREE.sub(lambda found: _named(trees, found), text), structural=True)
+    roots = await database.execute_fetchall(ROOTS)
+    for damage in structural(roots, await database.execute_fetchall(CHECK)):
+        yield damage
     for statement, what in (
         (sums.SCHEMA_INTACT, "the schema is not as it was made"),
         (sums.META_INTACT, "what the log says of itself (table meta) is damaged"),
@@ -105,6 +103,15 @@ async def _of_database(database: aiosqlite.Connection) -> AsyncGenerator[Damage,
         ((number,),) = await database.execute_fetchall(statement)
         if number:
             yield Damage(f"{number} {what} are of no session that is known")
+
+
+def structural(roots: Iterable[Any], faults: Iterable[Any]) -> Iterator[Damage]:
+    """Yield what SQLite says of its own structure, with tables and indexes by their names."""
+    trees = {root: f"{type_} {name}" for root, type_, name in roots}
+    for (fault,) in faults:
+        for text in str(fault).splitlines():
+            if text not in {"ok", "*** in database main ***"}:
+                yield Damage(_TREE.sub(lambda found: _named(trees, found), text), structural=True)
 
 
 def _named(trees: dict[int, str], found: re.Match[str]) -> str:

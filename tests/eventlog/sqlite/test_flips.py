@@ -208,6 +208,7 @@ async def test_a_damaged_structure_is_named(crashed: Path, tmp_path: Path) -> No
     named = hermes_log("verify", log=log)
     assert named.returncode == exits.FOUND
     assert named.stdout.startswith("its structure is damaged: ")
+    assert "page 1" in named.stdout
     assert hermes_log("verify", "a", log=log).stdout == named.stdout
     assert hermes_log("ls", log=log).returncode == exits.DAMAGED
     assert "salvage" in hermes_log("ls", log=log).stderr
@@ -222,6 +223,23 @@ async def test_a_damaged_structure_is_named(crashed: Path, tmp_path: Path) -> No
     nothing = hermes_log("salvage", tmp_path / "nowhere", tmp_path / "new")
     assert nothing.returncode == exits.UNAVAILABLE
     assert not (tmp_path / "new").exists()
+
+
+async def test_a_damaged_page_is_named_by_its_table(crashed: Path, tmp_path: Path) -> None:
+    """S-6: also where the log cannot be opened any more, for the page says how it is to be read."""
+    log = tmp_path / "log"
+    shutil.copytree(crashed, log)
+    async with SqliteStore.open(log):
+        pass
+    with closing(sqlite3.connect(log / "events.db")) as database:
+        ((root,),) = database.execute("select rootpage from sqlite_schema where name = 'meta'")
+    with (log / "events.db").open("r+b") as opened:
+        opened.seek(4_096 * (root - 1))
+        opened.write(b"\xff" * 600)
+    found = await damages(log)
+    assert found[0].startswith("its structure is damaged: ")
+    assert any("table meta" in damage for damage in found[1:])
+    assert await salvage(log, tmp_path / "made") == []
 
 
 async def test_a_gap_stays_a_gap(crashed: Path, tmp_path: Path) -> None:
