@@ -24,6 +24,13 @@ OLDEST: Final = (2, 12)
 
 _AGAIN: Final = 0.1
 
+_STARTING: Final = 5.0
+"""Seconds in which servers that have just started find each other."""
+
+NO_PEERS: Final = 10005
+_NOT_YET: Final = {NO_PEERS, 10008}
+"""What servers answer that have not found each other, or agreed on who leads."""
+
 NOT_FOUND: Final = 10059
 NO_CLUSTER: Final = 10074
 IN_USE: Final = 10058
@@ -78,7 +85,8 @@ async def _asked(link: Link, *, make: bool) -> dict[str, Any] | None:
     if tuple(map(int, link.version.split(".")[:2])) < OLDEST:
         wanted = ".".join(map(str, OLDEST))
         raise link.unavailable(f"the server is {link.version}; {wanted} or later is needed")
-    end = monotonic() + link.address.deadline
+    begun = monotonic()
+    end = begun + link.address.deadline
     while True:
         try:
             answer = await _info(link)
@@ -87,6 +95,9 @@ async def _asked(link: Link, *, make: bool) -> dict[str, Any] | None:
             if monotonic() > end:
                 raise
             await link.useless()
+        except Refused as refused:
+            if refused.code not in _NOT_YET or monotonic() > begun + _STARTING:
+                raise
         await anyio.sleep(_AGAIN)
 
 
@@ -143,6 +154,11 @@ def configuration(address: LogAddress) -> dict[str, Any]:
 def _advice(refused: Refused, address: LogAddress) -> str:
     if refused.code in UNAVAILABLE:
         return "JetStream is not enabled there; give the server `jetstream { store_dir: … }`"
+    if refused.code == NO_PEERS:
+        return (
+            f"there are fewer servers than copies, {address.replicas}; start the others,"
+            " or say ?replicas=1 if one copy is enough"
+        )
     if refused.code == NO_CLUSTER:
         return (
             f"one server alone cannot keep {address.replicas} copies; run three"
