@@ -21,9 +21,13 @@ PROGRAM: Final = "hermes-gateway"
 Result = TypeVar("Result")
 
 LogOption = Annotated[
-    str | None, typer.Option("--log", help="Folder of the log, or a .db file. Else HERMES_LOG.")
+    str | None,
+    typer.Option(
+        "--log",
+        metavar="WHERE",
+        help="Folder of the log, a .db file, or nats://… Else HERMES_LOG.",
+    ),
 ]
-
 
 UpstreamOption = Annotated[
     str | None,
@@ -34,12 +38,18 @@ UpstreamOption = Annotated[
         " or in HERMES_UPSTREAM_TOKEN.",
     ),
 ]
+ListenOption = Annotated[
+    str | None,
+    typer.Option("--listen", metavar="HOST:PORT", help="Where the WebSocket is; port 0: any."),
+]
+StdioOption = Annotated[bool, typer.Option("--stdio", help="Serve one client on stdio, too.")]
 AllowOrigin = Annotated[
-    list[str] | None, typer.Option("--allow-origin", help="A page's origin that may connect.")
+    list[str] | None,
+    typer.Option("--allow-origin", metavar="ORIGIN", help="A page's origin that may connect."),
 ]
 AllowHost = Annotated[
     list[str] | None,
-    typer.Option("--allow-host", help="A name by which this host may be called."),
+    typer.Option("--allow-host", metavar="NAME", help="A name by which this host may be called."),
 ]
 ShareAgent = Annotated[
     list[str] | None,

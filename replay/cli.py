@@ -93,11 +93,9 @@ def replay(
     from replay.request import Request
 
     del asked["session"]
-    named = session if session is not None else pick
-    asked["name"] = "latest" if named is None else named
+    asked["name"] = next(one for one in (session, pick, "latest") if one is not None)
     asked["pick"] = pick if session is not None else None
-    asked["width"] = given.width_of(width)
-    raise typer.Exit(run(Request(**asked)))
+    raise typer.Exit(run(Request(**asked | {"width": given.width_of(width)})))
 
 
 def main() -> None:

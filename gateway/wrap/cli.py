@@ -18,7 +18,9 @@ from gateway.options import (
     PROGRAM,
     AllowHost,
     AllowOrigin,
+    ListenOption,
     LogOption,
+    StdioOption,
     UpstreamOption,
     address,
     fail,
@@ -98,13 +100,8 @@ def hermes(
     ] = None,
     log: LogOption = None,
     upstream: UpstreamOption = None,
-    listen: Annotated[
-        str | None,
-        typer.Option(metavar="HOST:PORT", help="Serve clients on a WebSocket. Else on stdio."),
-    ] = None,
-    stdio: Annotated[
-        bool, typer.Option("--stdio", help="Serve one client on stdio beside --listen.")
-    ] = False,
+    listen: ListenOption = None,
+    stdio: StdioOption = False,
     name: Annotated[
         str, typer.Option(help="What to call this gateway; its session ids are its own.")
     ] = "gateway",

@@ -127,7 +127,7 @@ def out_by_loop(place: Path) -> Path:
 
 WAYS_OUT: dict[str, Callable[[Path], Path | str]] = {
     "beside": lambda place: place / "root-beside" / "secret",
-    "dots": lambda place: f"{place}/root/work/../../root-beside/secret",
+    "dots": lambda place: place / "root" / "work" / ".." / ".." / "root-beside" / "secret",
     "link": out_by_link,
     "linked folder": out_by_linked_folder,
     "relative link": out_by_relative_link,
