@@ -101,7 +101,12 @@ Redact = Annotated[
 Sanitize = Annotated[
     bool, typer.Option("--sanitize", help="Replace all content by marks; keep the structure.")
 ]
-Log = Annotated[str | None, typer.Option(help="Folder of the log, or a .db file. Else HERMES_LOG.")]
+Log = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WHERE", help="Folder of the log, a .db file, or nats://… Else HERMES_LOG."
+    ),
+]
 Pick = Annotated[
     str | None, typer.Option("--session", metavar="ID", help="One of a file's sessions.")
 ]
