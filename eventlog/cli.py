@@ -161,7 +161,12 @@ def verify(
         if session is not None:
             valid_session_id(session)
         choose = None if session is None else partial(one, name=session)
-        async with aclosing(inspect(log_location(log), choose, session)) as damages:
+        where = log_location(log)
+        if isinstance(where, LogAddress):
+            looking = driven(where).inspect(where, choose)
+        else:
+            looking = inspect(where, choose, session)
+        async with aclosing(looking) as damages:
             async for damage in damages:
                 found += 1
                 put(printable(str(damage)).encode())

@@ -25,7 +25,6 @@ from eventlog.folding import Standing, folding
 from eventlog.forking import fork as fork_session
 from eventlog.location import log_file, open_log, open_reader
 from eventlog.printing import printable
-from eventlog.printing import printable
 from eventlog.sqlite import SqliteReader, database_file, duplicate
 from eventlog.store import LogReader, Prunable
 from eventlog.terminal import Json, Location, Session, Sessions, one, put, run, say, writing
@@ -167,7 +166,7 @@ def prune(
     async def work() -> None:
         for name in session or ():
             valid_session_id(name)
-        async with SqliteReader.open(log_location(log)) as reader:
+        async with open_reader(log) as reader:
             keys = [await one(reader, name) for name in session or ()]
             keys = keys or [row.id for row in await reader.sessions(every=True)]
             plan = await _plan(reader, keys, to, before)

@@ -65,16 +65,23 @@ async def connect(
     except (NatsError, OSError, TimeoutError, ValueError) as error:
         with anyio.CancelScope(shield=True):
             await client.close()
-        why = next((one for one in reversed(failures) if str(one)), error)
+        told = [one for one in (error, *reversed(failures)) if str(one)]
+        why = next((one for one in told if _is_about_who(one)), (told or [error])[-1])
         raise LogUnavailable(str(address), _meaning(why)) from error
     client.options["max_reconnect_attempts"] = -1
 
 
 def _meaning(error: Exception) -> str:
     text = str(error)
-    if "uthorization" in text or "uthentication" in text:
+    if _is_about_who(error):
         return (
             "the servers do not accept this user; put the right one into the URL"
             " (nats://user:password@…, or ?creds=FILE)"
         )
     return f"no server can be reached ({text or 'none answers'}); start one, or correct the URL"
+
+
+def _is_about_who(error: Exception) -> bool:
+    """Whether a server does not know who this is."""
+    text = str(error).lower()
+    return "authorization" in text or "authentication" in text

@@ -144,10 +144,7 @@ class Link:
         self._served = monotonic()
 
     async def useless(self) -> None:
-        """Go to another server, if there is one, when this one has been of no use for a while.
-
-        It may be cut off from the others, and does not know.
-        """
+        """Go to another server, if there is one: this one may be cut off and not know."""
         now = monotonic()
         idle = now - max(self._served, self._moved) > _USELESS
         if len(self.address.servers) > 1 and idle and now - self._moved > _SETTLING:
