@@ -18,8 +18,8 @@ from eventlog.store import SessionRow
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ROWS: Final = """
-    select key, created, coalesce(newest.ts, last_ts), floor, coalesce(newest.last, floor),
-        title, meta
+    select cast(key as blob), created, coalesce(newest.ts, last_ts), floor,
+        coalesce(newest.last, floor), cast(title as blob), meta
     from session left join batch as newest on newest.id = (
         select id from batch where session = session.id order by first desc limit 1)
 """
@@ -95,12 +95,12 @@ async def unsettled(database: aiosqlite.Connection) -> Sequence[SessionId]:
 def _row(row: Iterable[Any]) -> SessionRow:
     key, created, updated, floor, head, title, opened = row
     return SessionRow(
-        id=SessionId(key),
+        id=SessionId(key.decode("utf-8", "replace")),  # damage of one row hides no other
         created=created,
         updated=updated,
         floor=Seq(floor),
         head=Seq(head),
-        title=title,
+        title=None if title is None else title.decode("utf-8", "replace"),
         opened=_opened(opened) if opened else {},
     )
 
