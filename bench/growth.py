@@ -61,7 +61,9 @@ async def long(folder: Path, events: int) -> dict[str, float]:
     async with SqliteStore.open(folder) as store:
         found = {
             "µs append": await _timed(lambda: store.append(ONE, [EVENT])),
-            "µs read since ten before the end": await _timed(lambda: store.read(ONE, after=events - 10)),
+            "µs read since ten before the end": await _timed(
+                lambda: store.read(ONE, after=events - 10)
+            ),
             "µs read 64 KiB from the middle": await _timed(
                 lambda: store.read(ONE, after=events // 2, limit_bytes=65_536)
             ),
