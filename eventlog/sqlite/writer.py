@@ -11,7 +11,7 @@ is formed; heads, answers and wake-ups follow when it is durable.
 from __future__ import annotations
 
 import sqlite3
-from asyncio import get_running_loop
+from asyncio import get_running_loop, sleep
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -197,6 +197,9 @@ class Writer:
         while waiting := await self._intake.take():
             await self._commit(waiting)
             self._intake.ended()
+            # who was answered has a turn first, and may append again: else one who waits already
+            # would be committed alone, and two commits would do the work of one from then on
+            await sleep(0)
             if self._broken and not self._intake.under_way:
                 await self._recover()
 
