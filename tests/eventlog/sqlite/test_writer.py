@@ -44,6 +44,25 @@ async def test_what_arrives_during_a_sync_is_committed_together(tmp_path: Path) 
     assert rows(tmp_path)[3:] == [("c", 2, 2), ("a", 2, 33), ("b", 2, 33)]
 
 
+async def test_who_was_answered_comes_into_the_next_commit(tmp_path: Path) -> None:
+    """Who appends again when answered goes to the disk with those who waited already (S-1)."""
+    async with SqliteStore.open(tmp_path) as store:
+        await known(store, A)
+
+        async def appender() -> None:
+            for _ in range(20):
+                await store.append(A, [event()])
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(appender)
+            await store.append(A, [event()])  # one is under way, and the others wait behind it
+            for _ in range(31):
+                tasks.start_soon(appender)
+
+    sizes = [last - first + 1 for _, first, last in rows(tmp_path)]
+    assert sizes.count(32) >= 17
+
+
 async def test_a_lone_append_waits_for_nobody(tmp_path: Path) -> None:
     """There is no timer: an append to a known session is one call, at once (S-1)."""
     async with SqliteStore.open(tmp_path) as store:
