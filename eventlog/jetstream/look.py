@@ -15,13 +15,16 @@ import anyio
 from eventlog.errors import LogUnavailable
 from eventlog.event import SessionId, valid_session_id
 from eventlog.jetstream.barrier import Barrier
-from eventlog.jetstream.link import Collected, Link, Message, Silent
+from eventlog.jetstream.link import Collected, Link, Message, Refused, Silent
 from eventlog.jetstream.row import Row
 from eventlog.jetstream.session import Looking, Session, Unreadable
 from eventlog.jetstream.subjects import Subjects
 
 _AGAIN: Final = 0.02
 """Seconds until a server that lags behind is asked again, or another one."""
+
+_NONE: Final = 10037
+"""What a leader answers who has no message of a subject."""
 
 
 class Looks:
@@ -88,7 +91,8 @@ class Looks:
             self._subjects.lease(session.key): "lease",
         }
         # a session's last message is never removed: who says that it ends before has lost some
-        found = await self.latest(list(parts), due, known=session.end_at)
+        known = max(session.end_at, await self._last(self._subjects.events(session.key)))
+        found = await self.latest(list(parts), due, known=known)
         try:
             session.see(found.messages, found.as_of, parts)
         except Unreadable as problem:
@@ -98,6 +102,34 @@ class Looks:
             whole = await self.with_details({session.key: row}, session.end_at)
             if session.row is row:
                 session.row = whole[session.key]
+
+    async def _last(self, subject: str) -> int:
+        """Return the stream's number of the last message that its leader has of *subject*; 0: none.
+
+        Any server may answer a read, also one whose disk has lost some: this is what it is held to.
+
+        Raises:
+            LogUnavailable: no leader says it within the deadline.
+
+        """
+        end = monotonic() + self._link.address.deadline
+        while True:
+            try:
+                found = await self._link.api(
+                    f"STREAM.MSG.GET.{self._link.stream}", {"last_by_subj": subject}
+                )
+            except Refused as refused:
+                if refused.code == _NONE:
+                    return 0
+                reason = str(refused)
+            except Silent as silent:
+                reason = str(silent)
+            else:
+                return int(found["message"]["seq"])
+            if monotonic() > end:
+                raise self._link.unavailable(f"it cannot be read at present: {reason}")
+            await self._link.useless()
+            await anyio.sleep(_AGAIN)
 
     async def with_details(self, rows: Mapping[SessionId, Row], due: int) -> dict[SessionId, Row]:
         """Return rows with what is stored apart, as of *due*.
