@@ -57,39 +57,64 @@ class Draft:
 class Commit:
     """Appends that become durable together, or not at all."""
 
-    accepted: list[tuple[Pending, Span]] = field(default_factory=list)
+    accepted: list[Pending] = field(default_factory=list)
+    firsts: list[int] = field(default_factory=list)
+    """The first number that each of *accepted* was given."""
     drafts: dict[Stream, Draft] = field(default_factory=dict)
     changes: list[tuple[Stream, Listing]] = field(default_factory=list)
     blobs: list[tuple[Stream, int, Blob]] = field(default_factory=list)
     """What was taken out of events, each with the number of its event."""
 
-    def add(self, pending: Pending, now: int) -> None:
-        """Give *pending* the next numbers of its session, or tell it that it came too late."""
-        stream, events, expected, at, outcome, _, found, blobs = pending
-        head = stream.assigned
-        if expected is not None and expected != head:
-            outcome.set_exception(WrongExpectedVersion(stream.key, expected, head))
-            return
-        count = len(events)
-        stream.assigned = last = head + count
-        # what Span(…) does, in half the time
-        self.accepted.append((pending, tuple.__new__(Span, (head + 1, last))))
-        if not count:
-            return
-        if (draft := self.drafts.get(stream)) is None:
-            draft = self.drafts[stream] = Draft(head)
-        if count == 1:  # under load, nearly always
-            ts = at[0] if at else now
-            draft.times.append(ts)
-            draft.lines.append(line(last, ts, events[0]))
-        else:
-            times = at or (now,) * count
-            draft.times += times
-            draft.lines += map(line, range(head + 1, last + 1), times, events)
-        if found is not None:
-            self.changes.append((stream, found))
-        if blobs:
-            self.blobs += ((stream, head + 1 + index, blob) for index, blob in blobs)
+    def fill(self, waiting: Iterable[Pending], now: int) -> None:
+        """Give each of *waiting* the next numbers of its session, or tell it that it came too late.
+
+        One loop without calls where most appends, of a single event, come by: 64 of them come at
+        once, and all wait for the last one.
+        """
+        accepted, firsts, drafts = self.accepted, self.firsts, self.drafts
+        for pending in waiting:
+            stream, events, expected, at, outcome, _, found, blobs = pending
+            if outcome.done():
+                continue
+            head = stream.assigned
+            if expected is not None and expected != head:
+                outcome.set_exception(WrongExpectedVersion(stream.key, expected, head))
+                continue
+            accepted.append(pending)
+            firsts.append(head + 1)
+            if not events:
+                continue
+            if (draft := drafts.get(stream)) is None:
+                draft = drafts[stream] = Draft(head)
+            if len(events) == 1:
+                stream.assigned = last = head + 1
+                draft.times.append(ts := at[0] if at else now)
+                draft.lines.append(line(last, ts, events[0]))
+            else:
+                self._extend(draft, pending, now)
+            if found is not None:
+                self.changes.append((stream, found))
+            if blobs:
+                self.blobs += ((stream, head + 1 + index, blob) for index, blob in blobs)
+
+    def _extend(self, draft: Draft, pending: Pending, now: int) -> None:
+        """Put all events of *pending* at the end of *draft*."""
+        stream, events, _, at, *_ = pending
+        first, count = stream.assigned + 1, len(events)
+        stream.assigned += count
+        times = at or (now,) * count
+        draft.times += times
+        draft.lines += map(line, range(first, first + count), times, events)
+
+    def acknowledge(self) -> None:
+        """Tell everyone what was recorded, and where: it is durable."""
+        for stream, draft in self.drafts.items():
+            stream.extend(draft.start + 1, draft.lines)
+        for pending, first in zip(self.accepted, self.firsts, strict=True):
+            outcome = pending.outcome
+            if not outcome.done():
+                # what Span(…) does, in half the time
+                outcome.set_result(tuple.__new__(Span, (first, first + len(pending.events) - 1)))
 
     def statements(self, checksum: Checksum) -> Iterator[Statement]:
         """Yield what to execute: a single statement unless the list of sessions changes."""
@@ -133,9 +158,7 @@ class Commit:
 def form(waiting: Iterable[Pending], now: int) -> Commit:
     """Return *waiting* as one transaction, without those that expected another head."""
     commit = Commit()
-    for pending in waiting:
-        if not pending.outcome.done():
-            commit.add(pending, now)
+    commit.fill(waiting, now)
     return commit
 
 

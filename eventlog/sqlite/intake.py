@@ -43,10 +43,11 @@ class Closed(Exception):
 
 
 class Intake:
-    """A queue that is emptied at a stroke, while at most one other commit is under way.
+    """A queue of which all is taken for the next commit, or half of it where that is enough.
 
-    While one is, what waits is only taken if it is full: it would otherwise make two small
-    commits of what could be one (S-1).
+    While a commit is under way, what waits is only taken if it is a full batch: it would otherwise
+    make two small commits of what could be one (S-1). Where more than a full batch waits, half of
+    it is left for the commit behind, which is formed while the first is at the disk.
     """
 
     def __init__(self, limit: int = LIMIT, full: int = MAX_EVENTS) -> None:
@@ -100,7 +101,7 @@ class Intake:
             self._crowded -= 1
 
     async def take(self) -> list[Pending]:
-        """Wait until it is time for another commit, then return all that waits, for it.
+        """Wait until it is time for another commit, then return what is to go into it.
 
         Nothing once closed and empty. `ended` has to be called once for each that is taken.
         """
@@ -109,15 +110,14 @@ class Intake:
             self._idle.append(idle)
             await idle
             self._called = False
-        taken, self._waiting = self._waiting, []
-        self._events = self._bytes = 0
+        taken = self._split()
         if self._crowded:
             self._emptied.set()
             self._emptied = anyio.Event()
         if taken:
             self.under_way += 1
-        else:
-            self._call()  # the other one has to end too
+        if self._is_due():  # for the other one, too: it takes what is left, or has to end
+            self._call()
         return taken
 
     def ended(self) -> None:
@@ -145,6 +145,28 @@ class Intake:
         taken, self._waiting = self._waiting, []
         return taken
 
+    def _split(self) -> list[Pending]:
+        """Take what goes into the next commit out of what waits."""
+        count = self._enough() if self._is_full() else len(self._waiting)
+        taken, self._waiting = self._waiting[:count], self._waiting[count:]
+        self._events = sum(len(pending.events) for pending in self._waiting)
+        self._bytes = sum(pending.size for pending in self._waiting)
+        return taken
+
+    def _enough(self) -> int:
+        """Return how many of those that wait bring half of it all, and at least a full batch."""
+        events, size = max(self._full, self._events // 2), max(MAX_BYTES, self._bytes // 2)
+        for count, pending in enumerate(self._waiting, 1):
+            events -= len(pending.events)
+            size -= pending.size
+            if events <= 0 or size <= 0:
+                return count
+        return len(self._waiting)
+
+    def _is_full(self) -> bool:
+        """Whether what waits is worth a commit of its own beside one that is under way."""
+        return self._events >= self._full or self._bytes >= MAX_BYTES
+
     def _fits(self, size: int) -> bool:
         return not self._bytes or self._bytes + size <= self._limit
 
@@ -166,5 +188,4 @@ class Intake:
             return False
         if not self._waiting:
             return self._closed
-        full = self._events >= self._full or self._bytes >= MAX_BYTES
-        return not self.under_way or (self.under_way == 1 and full)
+        return not self.under_way or (self.under_way == 1 and self._is_full())

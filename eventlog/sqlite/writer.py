@@ -11,7 +11,7 @@ is formed; heads, answers and wake-ups follow when it is durable.
 from __future__ import annotations
 
 import sqlite3
-from asyncio import get_running_loop, sleep
+from asyncio import Future, get_running_loop, sleep
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -91,16 +91,18 @@ class Writer:
         """Return what gives, once they are durable, where *events* came to stand."""
         if self.closed or self._given_up is not None:
             raise self._unavailable()
-        size = 0
-        listed = False
-        for event in events:
-            size += len(event.payload) + len(event.rest)
-            listed = listed or event.type in LISTED
+        if len(events) == 1:  # under load, nearly always
+            event = events[0]
+            size = len(event.payload) + len(event.rest)
+            listed = event.type in LISTED
+        else:
+            size = sum(len(event.payload) + len(event.rest) for event in events)
+            listed = any(event.type in LISTED for event in events)
         if size > LONGEST and any(map(is_large, events)):
             return self._queue_cut(stream, events, expected, at)
         found = listing(events) if listed else None
         size += _AROUND * len(events)
-        outcome = self._loop.create_future()
+        outcome: Future[Span] = Future(loop=self._loop)
         # what Pending(…) does, in half the time
         pending = tuple.__new__(Pending, (stream, events, expected, at, outcome, size, found, ()))
         return outcome if self._intake.offer(pending) else self._queue(pending)
@@ -175,7 +177,7 @@ class Writer:
             finally:
                 self.closed = True
                 self._intake.close()
-                lost = [pending for commit in self._unsettled for pending, _ in commit.accepted]
+                lost = [pending for commit in self._unsettled for pending in commit.accepted]
                 self._fail([*lost, *self._intake.drain()], self._unavailable)
                 self._heads.wake_all()
                 self._finished.set()
@@ -219,7 +221,7 @@ class Writer:
             self._broken.append((commit, error))
             self._intake.hold(on=True)
         else:
-            _acknowledge(commit)
+            commit.acknowledge()
             self.condition.turn(None)
         if self._committed is not None:
             self._committed.set()
@@ -265,7 +267,7 @@ class Writer:
                 gone = []
             for stream in gone:
                 lost.setdefault(stream, error)
-        accepted = [pending for commit, _ in broken for pending, _ in commit.accepted]
+        accepted = [pending for commit, _ in broken for pending in commit.accepted]
         for pending in accepted:
             if (why := lost.get(pending.stream)) and not pending.outcome.done():
                 pending.outcome.set_exception(meaning(why, self._path))
@@ -287,11 +289,3 @@ class Writer:
 
 def _transact(do: Callable[[sqlite3.Connection], T], database: sqlite3.Connection) -> T:
     return together(database, lambda: do(database))
-
-
-def _acknowledge(commit: Commit) -> None:
-    for stream, draft in commit.drafts.items():
-        stream.extend(draft.start + 1, draft.lines)
-    for pending, span in commit.accepted:
-        if not pending.outcome.done():
-            pending.outcome.set_result(span)

@@ -57,6 +57,31 @@ async def test_a_full_batch_need_not_wait(events: list[Event], begun: int, tmp_p
         assert (await store.read(A)).head == 1 + len(events) + len(FULL)
 
 
+@pytest.mark.parametrize(("waiting", "batches"), [(1, [1]), (2, [1, 1]), (3, [2, 1]), (8, [4, 2])])
+async def test_half_of_a_long_queue_is_left_for_the_commit_behind(
+    waiting: int, batches: list[int], tmp_path: Path
+) -> None:
+    """It is formed while the first half is at the disk, and neither is less than full (S-1)."""
+    outcomes = Outcomes()
+    async with SqliteStore.open(tmp_path) as store:
+        await known(store, A)
+        store._writer._intake.hold(on=True)
+        async with anyio.create_task_group() as tasks:
+            for name in range(waiting):
+                tasks.start_soon(outcomes.append, store, str(name), A, FULL)
+            await anyio.wait_all_tasks_blocked()
+            gate = Gate(store)
+            store._writer._intake.hold(on=False)
+            await gate.reached.wait()
+            await anyio.wait_all_tasks_blocked()
+            formed = [len(commit.accepted) for commit in store._writer._unsettled]
+            gate.open.set()
+    assert formed == batches
+    assert list(outcomes.values()) == [
+        (2 + MAX_EVENTS * at, 1 + MAX_EVENTS * (at + 1)) for at in range(waiting)
+    ]
+
+
 async def test_heads_and_answers_follow_commits(tmp_path: Path) -> None:
     """What stands in the queue has its numbers, but nobody sees them before they hold (S-1, P-10)."""
     outcomes = Outcomes()
