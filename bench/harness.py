@@ -5,6 +5,7 @@ Above this module: the benchmarks. Below it: the clock and the disk.
 
 from __future__ import annotations
 
+import gc
 import os
 import platform
 import sqlite3
@@ -68,6 +69,8 @@ async def measure(contenders: Sequence[Contender], repeats: int = REPEATS) -> No
 
 async def _measure(contender: Contender, folder: Path) -> None:
     if contender.absent is None:
+        gc.collect()
+        gc.freeze()  # nobody pays for walking the libraries of all the others, as in one process each
         try:
             found = await contender.run(folder)
         except Absent as reason:
