@@ -1,7 +1,6 @@
 """A durable, sequenced, append-only log of session events."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 from eventlog import codec, exits
 from eventlog.address import LogAddress
@@ -36,12 +35,11 @@ from eventlog.event import (
     valid_session_id,
 )
 from eventlog.folding import Standing
-from eventlog.forking import fork
+from eventlog.later import later
 from eventlog.lease import Lease, Leases
 from eventlog.location import log_file, log_home, log_location, open_log, open_reader
 from eventlog.naming import sessions_named
 from eventlog.printing import printable
-from eventlog.sqlite import SqliteReader, SqliteStore, database_file
 from eventlog.store import (
     Catalogue,
     Checkpoint,
@@ -57,7 +55,6 @@ from eventlog.store import (
     Retention,
     SessionRow,
 )
-from eventlog.subscription import CaughtUp, subscribe
 
 if TYPE_CHECKING:
     from eventlog.capture import Capture, ImportedSession, Skipped, capture_of, read_capture
@@ -70,6 +67,7 @@ if TYPE_CHECKING:
         is_cassette,
         read_cassette,
     )
+    from eventlog.forking import fork
     from eventlog.importer import ImportReport, import_file
     from eventlog.memory import MemoryStore
     from eventlog.recorders import (
@@ -85,6 +83,24 @@ if TYPE_CHECKING:
         Slot,
         Unrecorded,
         is_secret,
+    )
+    from eventlog.sqlite import SqliteReader, SqliteStore, database_file
+    from eventlog.subscription import CaughtUp, subscribe
+else:
+    __getattr__ = later(
+        __name__,
+        {
+            "capture": "Capture ImportedSession Skipped capture_of read_capture",
+            "cassette": "CassetteBase CassetteHeader Imported export_cassette import_cassette"
+            " is_cassette read_cassette",
+            "forking": "fork",
+            "importer": "ImportReport import_file",
+            "memory": "MemoryStore",
+            "recorders": "AcpRecorder Direction Entry HermesRecorder NameSession Note Observation"
+            " Question Recorder Slot Unrecorded is_secret",
+            "sqlite": "SqliteReader SqliteStore database_file",
+            "subscription": "CaughtUp subscribe",
+        },
     )
 
 __all__ = [
@@ -177,43 +193,3 @@ __all__ = [
     "text_of",
     "valid_session_id",
 ]
-
-_LATER: Final = {
-    "memory": {"MemoryStore"},
-    "capture": {"Capture", "ImportedSession", "Skipped", "capture_of", "read_capture"},
-    "cassette": {
-        "CassetteBase",
-        "CassetteHeader",
-        "Imported",
-        "export_cassette",
-        "import_cassette",
-        "is_cassette",
-        "read_cassette",
-    },
-    "importer": {"ImportReport", "import_file"},
-    "recorders": {
-        "AcpRecorder",
-        "Direction",
-        "Entry",
-        "HermesRecorder",
-        "NameSession",
-        "Note",
-        "Observation",
-        "Question",
-        "Recorder",
-        "Slot",
-        "Unrecorded",
-        "is_secret",
-    },
-}
-"""What only some ask for, by its module: it is imported when they do, for to start is felt."""
-
-
-def __getattr__(name: str) -> Any:
-    """Import the module that *name* comes from."""
-    for module, names in _LATER.items():
-        if name in names:
-            found = getattr(import_module(f"{__name__}.{module}"), name)
-            globals()[name] = found
-            return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -22,7 +22,6 @@ from eventlog.address import LogAddress
 from eventlog.event import START, SessionId, parse, valid_session_id
 from eventlog.location import driver, log_location, open_reader
 from eventlog.printing import figures, listed, one_line, printable
-from eventlog.sqlite import SqliteReader
 from eventlog.store import LogReader, Page, SessionRow
 from eventlog.terminal import (
     PROGRAM,
@@ -189,6 +188,8 @@ def stats(*, log: Location = None, as_json: Json = False) -> None:
         if isinstance(where, LogAddress):
             found = await driven(where).figures(where)
         else:
+            from eventlog.sqlite import SqliteReader
+
             async with SqliteReader.open(where) as reader:
                 found = await reader.figures()
         if as_json:

@@ -11,11 +11,8 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
 from typing import Final
 
-from platformdirs import user_data_path
-
 from eventlog.address import LogAddress, address, is_address
 from eventlog.errors import LogUnavailable
-from eventlog.sqlite import SqliteReader, SqliteStore
 from eventlog.store import Log, LogReader
 
 VARIABLE: Final = "HERMES_LOG"
@@ -66,6 +63,8 @@ def open_log(
     """
     found = location if isinstance(location, LogAddress) else log_location(location)
     if isinstance(found, Path):
+        from eventlog.sqlite import SqliteStore  # noqa: PLC0415 - only who writes waits for it
+
         return SqliteStore.open(found)
     with driver(found):
         from eventlog.jetstream import JetStreamStore  # noqa: PLC0415 - its driver is an extra
@@ -78,6 +77,8 @@ def open_reader(
     """Open the log for reading, also while others write it; see its adapter's `open`."""
     found = location if isinstance(location, LogAddress) else log_location(location)
     if isinstance(found, Path):
+        from eventlog.sqlite import SqliteReader  # noqa: PLC0415 - see above
+
         return SqliteReader.open(found)
     with driver(found):
         from eventlog.jetstream import JetStreamReader  # noqa: PLC0415 - its driver is an extra
@@ -85,6 +86,8 @@ def open_reader(
 
 
 def _own() -> Path:
+    from platformdirs import user_data_path  # noqa: PLC0415 - most of what it imports is not used
+
     return user_data_path("hermes-replay", appauthor=False)
 
 

@@ -26,8 +26,8 @@ from eventlog.event import (
 from eventlog.lease import Sole
 from eventlog.listing import Listing, listing
 from eventlog.paging import put_back, within
-from eventlog.store import Checkpoint, Page, Prunable, SessionRow, check_times
-from eventlog.stream import KEPT, Stream
+from eventlog.store import KEPT, Checkpoint, Page, Prunable, SessionRow, check_times
+from eventlog.stream import Stream
 
 
 class MemoryStore:

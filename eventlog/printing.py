@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Final
 
 from eventlog.event import Envelope
 from eventlog.store import SessionRow
 
 _EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - in UTC, without saying so each time
+_MINUTE: Final = 60_000_000
+"""µs."""
 _PAYLOAD: Final = b',"payload":'
 
 
@@ -41,10 +44,17 @@ def one_line(envelope: Envelope, text: bytes) -> str:
 
 def when(ts: int) -> str:
     """Return a time in UTC, to the microsecond; the number itself if no calendar has it."""
+    minutes, rest = divmod(ts, _MINUTE)
     try:
-        return f"{(_EPOCH + timedelta(microseconds=ts)).isoformat(timespec='microseconds')}Z"
+        return f"{_minute(minutes)}:{rest // 1_000_000:02}.{rest % 1_000_000:06}Z"
     except OverflowError:
         return str(ts)
+
+
+@lru_cache(maxsize=1_024)
+def _minute(number: int) -> str:
+    """Return a minute; a list has many times of the same one, and the calendar takes its time."""
+    return (_EPOCH + timedelta(minutes=number)).isoformat(timespec="minutes")
 
 
 def printable(text: str) -> str:

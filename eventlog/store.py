@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from eventlog.blobs import Piece
 from eventlog.event import START, Envelope, Event, Seq, SessionId, Span, parse
 from eventlog.lease import Leases
+
+KEPT: Final = 2
+"""States of a kind that are kept for a session; the last but one serves those who look back."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 import anyio
 
 from eventlog.store import Checkpoint
-
-KEPT: Final = 2
-"""States of a kind that are kept for a session; the last but one serves those who look back."""
 
 
 @dataclass

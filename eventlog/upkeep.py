@@ -10,22 +10,20 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
+from os import urandom
 from pathlib import Path
-from secrets import token_hex
 from time import time_ns
 from typing import Annotated, Final
 
 import typer
 
 from eventlog import codec, exits
-from eventlog.copying import copy_log
 from eventlog.errors import HistoryTruncated
 from eventlog.event import SessionId, valid_session_id
 from eventlog.folding import Standing, folding
-from eventlog.forking import fork as fork_session
 from eventlog.location import log_file, open_log, open_reader
 from eventlog.printing import printable
-from eventlog.sqlite import SqliteReader, database_file, duplicate
+from eventlog.sqlite import database_file
 from eventlog.store import LogReader, Prunable
 from eventlog.terminal import Json, Location, Session, Sessions, one, put, run, say, writing
 
@@ -52,6 +50,7 @@ def backup(
 
     The file is a log itself; whoever opens it to write begins a new epoch.
     """
+    from eventlog.sqlite import duplicate
 
     async def work() -> None:
         say(f"written to {await duplicate(log_file(log), file)}")
@@ -69,6 +68,7 @@ def restore(
     log: Location = None,
 ) -> None:
     """Make a log of a backup where none is, and verify it; exit 1 if anything is damaged."""
+    from eventlog.sqlite import SqliteReader, duplicate
 
     async def work() -> int:
         made = await duplicate(file, database_file(log_file(log)))
@@ -96,7 +96,7 @@ def salvage(
     Ids and numbers stay; in the place of what is lost stands one event that says so. Exit 1 if
     anything is lost.
     """
-    from eventlog.sqlite.salvage import salvage as salvaged  # noqa: PLC0415 - only it needs it
+    from eventlog.sqlite.salvage import salvage as salvaged
 
     async def work() -> int:
         found = await salvaged(source, target)
@@ -121,6 +121,7 @@ def copy(
 
     Copying again copies what has come since. Exit 1 if a session could not be copied.
     """
+    from eventlog.copying import copy_log
 
     async def work() -> bool:
         failed = False
@@ -228,9 +229,10 @@ def fork(
 
     What was open there is ended in the copy, which says where it comes from.
     """
+    from eventlog.forking import fork as fork_session
 
     async def work() -> None:
-        child = SessionId(f"s-{token_hex(6)}")
+        child = SessionId(f"s-{urandom(6).hex()}")
         async with writing(log, session) as store:
             parent = await one(store, session)
             head = (await store.read(parent, limit=0)).head

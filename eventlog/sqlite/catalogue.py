@@ -13,7 +13,7 @@ import aiosqlite
 
 from eventlog import codec
 from eventlog.errors import Malformed
-from eventlog.event import GATEWAY, Seq, SessionId
+from eventlog.event import GATEWAY, SessionId
 from eventlog.store import SessionRow
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -94,14 +94,14 @@ async def unsettled(database: aiosqlite.Connection) -> Sequence[SessionId]:
 
 def _row(row: Iterable[Any]) -> SessionRow:
     key, created, updated, floor, head, title, opened = row
-    return SessionRow(
-        id=SessionId(key.decode("utf-8", "replace")),  # damage of one row hides no other
-        created=created,
-        updated=updated,
-        floor=Seq(floor),
-        head=Seq(head),
-        title=None if title is None else title.decode("utf-8", "replace"),
-        opened=_opened(opened) if opened else {},
+    return SessionRow(  # by position: by name takes half as long again
+        key.decode("utf-8", "replace"),  # damage of one row hides no other
+        created,
+        updated,
+        floor,
+        head,
+        None if title is None else title.decode("utf-8", "replace"),
+        _opened(opened) if opened else {},
     )
 
 

@@ -15,8 +15,7 @@ import aiosqlite
 from eventlog.checksum import Checksum
 from eventlog.event import Seq, SessionId
 from eventlog.packing import packed, unpacked
-from eventlog.store import Checkpoint
-from eventlog.stream import KEPT
+from eventlog.store import KEPT, Checkpoint
 
 BASE: Final = "base"
 """Stands for the kind where a base's checksum is made."""
