@@ -21,8 +21,7 @@ from eventlog.jetstream.session import Session
 from eventlog.jetstream.stored import EXPECTED, ROLLUP
 from eventlog.jetstream.subjects import Subjects
 from eventlog.packing import packed, unpacked
-from eventlog.store import Checkpoint
-from eventlog.stream import KEPT
+from eventlog.store import KEPT, Checkpoint
 
 BASE: Final = "base"
 """Stands for the kind where a base's checksum is made."""
