@@ -11,7 +11,6 @@ import sqlite3
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, closing
 from functools import partial
-from importlib.resources import files as resources
 from pathlib import Path
 from typing import Final, Literal, TypeVar
 from uuid import uuid4
@@ -169,6 +168,8 @@ def _reserve(wal: Path, database: sqlite3.Connection) -> None:
 
 def _make(path: Path) -> None:
     """Make an empty log beside *path* and move it there: a log is there whole or not at all."""
+    from importlib.resources import files as resources  # noqa: PLC0415 - it imports much
+
     draft = path.with_name(f"{path.name}.new")
     draft.unlink(missing_ok=True)
     draft.touch(0o600)
