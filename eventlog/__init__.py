@@ -174,6 +174,7 @@ __all__ = [
     "is_cassette",
     "is_secret",
     "is_session",
+    "later",
     "lean",
     "line",
     "log_file",

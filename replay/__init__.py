@@ -1,5 +1,8 @@
 """Rebuild what a person saw, from the log alone."""
 
+from typing import TYPE_CHECKING
+
+from eventlog import later
 from replay.digest import canonical_json, digest
 from replay.dump import dump, load, load_base, schema
 from replay.entries import (
@@ -30,9 +33,6 @@ from replay.fold import (
     is_question_tool,
     tool_name,
 )
-from replay.formats import Format, format_named
-from replay.live import Live, Shown
-from replay.names import names_in
 from replay.opening import KIND, checkpoint_of, opening, state_of
 from replay.pieces import (
     Block,
@@ -44,22 +44,6 @@ from replay.pieces import (
     Question,
     ToolContent,
 )
-from replay.recordings import Flaw, Recording, Recordings, holds_no_session, read_recordings
-from replay.render import (
-    COMPACT,
-    DEFAULT,
-    FULL,
-    PROFILES,
-    SNAPSHOT,
-    TIMELINE,
-    Profile,
-    Renderer,
-    TextOptions,
-    clean,
-    clean_line,
-    render_text,
-    render_texts,
-)
 from replay.transcript import (
     EMPTY,
     FOLD_VERSION,
@@ -70,6 +54,40 @@ from replay.transcript import (
     Transcript,
     Turn,
 )
+
+if TYPE_CHECKING:
+    from replay.formats import Format, format_named
+    from replay.live import Live, Shown
+    from replay.names import names_in
+    from replay.recordings import Flaw, Recording, Recordings, holds_no_session, read_recordings
+    from replay.render import (
+        COMPACT,
+        DEFAULT,
+        FULL,
+        PROFILES,
+        SNAPSHOT,
+        TIMELINE,
+        Profile,
+        Renderer,
+        TextOptions,
+        clean,
+        clean_line,
+        render_text,
+        render_texts,
+    )
+else:
+    # what has the name of a module (`fold`) cannot come later: the module would be found instead
+    __getattr__ = later(
+        __name__,
+        {
+            "formats": "Format format_named",
+            "live": "Live Shown",
+            "names": "names_in",
+            "recordings": "Flaw Recording Recordings holds_no_session read_recordings",
+            "render": "COMPACT DEFAULT FULL PROFILES SNAPSHOT TIMELINE Profile Renderer TextOptions"
+            " clean clean_line render_text render_texts",
+        },
+    )
 
 __all__ = [
     "COMPACT",
