@@ -1,32 +1,46 @@
 """How far the stream goes now: what makes reading see everything that was acknowledged before.
 
-Above this module: `reader`. Below it: `link`.
+Above this module: `look`. Below it: `link`, `timing`.
 
-Any server may answer a read, also one that lags behind or was cut off. So a reader first learns
-from the stream's leader where the stream ends, and takes no answer that is older. A leader counts
-only while it has heard from a majority within a time in which the others elect no new one: one
-that was paused or cut off does not. Readers who come while one question is under way share the
-next.
+Any server may answer a read, also one that lags behind, was cut off, or believes that it leads
+and does not: one that was stopped and wakes up, one whose answers came late. No server can say of
+itself that it leads. So a reader first stores a mark, which is nothing but a message in the place
+of the one before: a majority has to take it, behind all that was acknowledged, and where it stands
+is how far an answer has to go. Readers who come while one mark is under way share the next.
+
+One server alone has nobody to ask, and says where its stream ends. So does, while a log is full
+and takes no mark, a leader that has heard from a majority within a time in which the others elect
+no new one, which is nearly as good.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import anyio
 
-from eventlog.jetstream.link import Link, Refused, Silent
+from eventlog.jetstream.codes import FULL
+from eventlog.jetstream.link import Link, Refused, Silent, answered
+from eventlog.jetstream.stored import ROLLUP
+from eventlog.jetstream.subjects import Subjects
+from eventlog.jetstream.timing import until
 
 HEARD: Final = 2.5
 """Seconds; servers elect a new leader when they have heard nothing for at least four."""
 
-_ATTEMPT: Final = 1.0
-"""Seconds that an answer may take: less than an old leader sleeps that others replace."""
+_SOON: Final = 1.0
+"""Seconds that who leads may take to say so: less than it sleeps if others replace it."""
 
 _AGAIN: Final = 0.1
 """Seconds between two questions while there is no leader."""
+
+
+class Quiet(NamedTuple):
+    """Nothing but marks was stored after *since*, up to *until*."""
+
+    since: int
+    until: int
 
 
 class _Round:
@@ -39,18 +53,22 @@ class _Round:
 
 
 class Barrier:
-    """Asks how far the stream goes."""
+    """Finds out how far the stream goes."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Link, *, copies: int) -> None:
         self._link = link
+        self._mark = Subjects(link.stream).mark
+        self._copies = copies
         self._turn = anyio.Lock(fast_acquire=True)
         self._coming: _Round | None = None
+        self.quiet = Quiet(0, 0)
+        """What was seen at *since* is still so."""
 
     async def current(self) -> int:
         """Return the stream's last number, at or after the call.
 
         Raises:
-            LogUnavailable: no leader has been found within the deadline.
+            LogUnavailable: no majority has been found within the deadline.
 
         """
         while True:
@@ -78,22 +96,45 @@ class Barrier:
             mine.answered.set()
 
     async def _ask(self) -> int:
-        end = monotonic() + self._link.address.deadline
+        end = until(self._link.address.deadline)
         reason = "no leader"
-        while (left := end - monotonic()) > 0:
+        while anyio.current_time() < end:
             try:
-                within = min(left, _ATTEMPT)
-                found = await self._link.api(f"STREAM.INFO.{self._link.stream}", within=within)
+                seq = await (self._marked() if self._copies > 1 else self._told())
             except (Silent, Refused) as error:
                 reason = str(error)
             else:
-                if leads(found.get("cluster") or {}):
-                    self._link.served()
-                    return int(found["state"]["last_seq"])
-                reason = "its leader does not hear the other servers"
+                self._link.served()
+                return seq
             await self._link.useless()
             await anyio.sleep(_AGAIN)
         raise self._link.unavailable(f"it cannot be read at present: {reason}")
+
+    async def _marked(self) -> int:
+        """Store a mark; a majority has it, and no answer comes before."""
+        answer = await self._link.ask(self._mark, headers={ROLLUP: "sub"})
+        try:
+            seq = int(answered(answer.data)["seq"])
+        except Refused as refused:
+            if refused.code not in FULL:
+                raise
+            return await self._told()
+        self._note(seq, quiet=seq == self.quiet.until + 1)
+        return seq
+
+    async def _told(self) -> int:
+        """Ask who leads."""
+        found = await self._link.api(f"STREAM.INFO.{self._link.stream}", within=_SOON)
+        if not leads(found.get("cluster") or {}):
+            raise Silent("its leader does not hear the other servers")
+        seq = int(found["state"]["last_seq"])
+        if seq < self.quiet.until:
+            raise Silent("its leader does not know what a majority has")
+        self._note(seq, quiet=seq == self.quiet.until)
+        return seq
+
+    def _note(self, seq: int, *, quiet: bool) -> None:
+        self.quiet = Quiet(self.quiet.since if quiet else seq, seq)
 
 
 def leads(found: Mapping[str, Any]) -> bool:

@@ -12,7 +12,6 @@ from asyncio import Future, get_running_loop, wait
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from itertools import count
-from time import monotonic
 from typing import Any, Final, NamedTuple
 
 import anyio
@@ -25,6 +24,7 @@ from eventlog import codec
 from eventlog.address import LogAddress
 from eventlog.errors import LogUnavailable, Malformed
 from eventlog.jetstream.connecting import Connection, connect
+from eventlog.jetstream.timing import InTime, until
 
 ATTEMPT: Final = 2.0
 """Seconds that one question may take; a server that is being cut off answers later, or never."""
@@ -32,10 +32,8 @@ ATTEMPT: Final = 2.0
 _SOON: Final = 0.15
 """Seconds until another server is asked as well."""
 
-
 TOGETHER: Final = 12
 """Batches of the server's that one process sends at a time; a stream takes 50 of all processes."""
-
 
 ASKED: Final = 64
 """Questions for messages under way at once: of ten thousand none would be answered in time."""
@@ -97,7 +95,7 @@ class Link:
         self._collecting: dict[str, _Collecting] = {}
         self.together = anyio.CapacityLimiter(TOGETHER)
         """Who may be sending messages that are stored all or none."""
-        self._served = monotonic()
+        self._served = anyio.current_time()
         self._moved = self._served - _SETTLING
         self._few = anyio.Semaphore(ASKED, fast_acquire=True)
         self.again: list[Callable[[], None]] = []
@@ -141,11 +139,11 @@ class Link:
 
     def served(self) -> None:
         """Note that the server has been of use."""
-        self._served = monotonic()
+        self._served = anyio.current_time()
 
     async def useless(self) -> None:
         """Go to another server, if there is one: this one may be cut off and not know."""
-        now = monotonic()
+        now = anyio.current_time()
         idle = now - max(self._served, self._moved) > _USELESS
         if len(self.address.servers) > 1 and idle and now - self._moved > _SETTLING:
             self._moved = now
@@ -165,8 +163,9 @@ class Link:
             Silent: there was none in time.
 
         """
+        left = max(0.0, min(within, until() - anyio.current_time()))
         try:
-            return await self._client.request(subject, body, timeout=within, headers=headers)
+            return await self._client.request(subject, body, timeout=left, headers=headers)
         except NoRespondersError:
             raise Silent("nobody serves it at present") from None
         except (NatsError, OSError) as error:
@@ -220,10 +219,10 @@ class Link:
     async def _collect(self, wanted: Mapping[str, Any]) -> Collected:
         first: Future[Collected] = get_running_loop().create_future()
         asked: list[str] = []
-        end = monotonic() + ATTEMPT
+        end = until(ATTEMPT)
         try:
             while not first.done():
-                if monotonic() > end:
+                if anyio.current_time() > end:
                     raise Silent("no server answers")
                 if not any(self._collecting[number].messages for number in asked[-1:]):
                     asked.append(await self._ask_for(wanted, first))
@@ -260,6 +259,10 @@ class Link:
     def inbox(self) -> str:
         """Return a subject that nobody else has."""
         return str(self._client.new_inbox())
+
+    def in_time(self, reason: str = "the servers have not answered") -> InTime:
+        """Cut what runs in this block when a call has to end, with LogUnavailable."""
+        return InTime(self.address.deadline, self.unavailable, reason)
 
     def unavailable(self, reason: object, *, lasting: bool = False) -> LogUnavailable:
         """Return an error that names the log."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from time import monotonic
 from typing import Final
 
 import anyio
@@ -15,23 +14,23 @@ import anyio
 from eventlog.errors import LogUnavailable
 from eventlog.event import SessionId, valid_session_id
 from eventlog.jetstream.barrier import Barrier
+from eventlog.jetstream.codes import NO_MESSAGE
 from eventlog.jetstream.link import Collected, Link, Message, Refused, Silent
 from eventlog.jetstream.row import Row
 from eventlog.jetstream.session import Looking, Session, Unreadable
 from eventlog.jetstream.subjects import Subjects
+from eventlog.jetstream.timing import until
 
 _AGAIN: Final = 0.02
 """Seconds until a server that lags behind is asked again, or another one."""
-
-_NONE: Final = 10037
-"""What a leader answers who has no message of a subject."""
 
 
 class Looks:
     """The sessions in use."""
 
-    def __init__(self, link: Link, barrier: Barrier) -> None:
+    def __init__(self, link: Link, barrier: Barrier, *, copies: int) -> None:
         self._link = link
+        self._copies = copies
         self._barrier = barrier
         self._subjects = Subjects(link.stream)
         self._sessions: dict[SessionId, Session] = {}
@@ -66,7 +65,9 @@ class Looks:
         """
         due = await self._barrier.current()
         while session.as_of < due:
-            if (other := session.looking) is None:
+            if session.as_of >= self._barrier.quiet.since:
+                session.as_of = self._barrier.quiet.until
+            elif (other := session.looking) is None:
                 await self._lead(session, due)
             else:  # one look serves all who want as much, and fails them together
                 await other.ended.wait()
@@ -86,13 +87,11 @@ class Looks:
             mine.ended.set()
 
     async def _look(self, session: Session, due: int) -> None:
+        found = await self._seen(session, due)
         parts = {
             self._subjects.events(session.key): "evt",
             self._subjects.lease(session.key): "lease",
         }
-        # a session's last message is never removed: who says that it ends before has lost some
-        known = max(session.end_at, await self._last(self._subjects.events(session.key)))
-        found = await self.latest(list(parts), due, known=known)
         try:
             session.see(found.messages, found.as_of, parts)
         except Unreadable as problem:
@@ -103,33 +102,39 @@ class Looks:
             if session.row is row:
                 session.row = whole[session.key]
 
-    async def _last(self, subject: str) -> int:
-        """Return the stream's number of the last message that its leader has of *subject*; 0: none.
+    async def _seen(self, session: Session, due: int) -> Collected:
+        """Return a session's last messages, from a server that has lost none of them.
 
-        Any server may answer a read, also one whose disk has lost some: this is what it is held to.
-
-        Raises:
-            LogUnavailable: no leader says it within the deadline.
-
+        Any server may answer, also one whose disk has lost some: it is held to what is known, and
+        to what its leader has. A session's last message is never removed.
         """
-        end = monotonic() + self._link.address.deadline
-        while True:
+        events, lease = self._subjects.events(session.key), self._subjects.lease(session.key)
+        end = until(self._link.address.deadline)
+        reason = "a server that answers has lost what it had: look at its disk"
+        while anyio.current_time() < end:
+            found = await self.latest([events, lease], due)
+            at = max((one.seq for one in found.messages if one.subject == events), default=0)
             try:
-                found = await self._link.api(
-                    f"STREAM.MSG.GET.{self._link.stream}", {"last_by_subj": subject}
-                )
-            except Refused as refused:
-                if refused.code == _NONE:
-                    return 0
-                reason = str(refused)
-            except Silent as silent:
-                reason = str(silent)
-            else:
-                return int(found["message"]["seq"])
-            if monotonic() > end:
-                raise self._link.unavailable(f"it cannot be read at present: {reason}")
+                if at >= session.end_at and await self._ends(events, at, found.as_of):
+                    return found
+            except (Silent, Refused) as error:
+                reason = str(error)
             await self._link.useless()
             await anyio.sleep(_AGAIN)
+        raise self._link.unavailable(f"{session.key} cannot be read at present: {reason}")
+
+    async def _ends(self, subject: str, at: int, as_of: int) -> bool:
+        """Whether the leader has nothing more of *subject* after *at*, when it ended at *as_of*."""
+        if self._copies == 1:
+            return True
+        wanted = {"seq": at + 1, "next_by_subj": subject}
+        try:
+            found = await self._link.api(f"STREAM.MSG.GET.{self._link.stream}", wanted)
+        except Refused as refused:
+            if refused.code == NO_MESSAGE:
+                return True
+            raise
+        return int(found["message"]["seq"]) > as_of
 
     async def with_details(self, rows: Mapping[SessionId, Row], due: int) -> dict[SessionId, Row]:
         """Return rows with what is stored apart, as of *due*.
@@ -149,28 +154,23 @@ class Looks:
         """Return where the stream ends."""
         return await self._barrier.current()
 
-    async def latest(self, subjects: list[str], due: int, *, known: int = 0) -> Collected:
+    async def latest(self, subjects: list[str], due: int) -> Collected:
         """Return the last message of each subject, from a server that has come as far as *due*.
-
-        The first one's has the number *known* or a later one, if that is given.
 
         Raises:
             LogUnavailable: none has, within the deadline.
 
         """
-        end = monotonic() + self._link.address.deadline
+        end = until(self._link.address.deadline)
         reason = "every server that answers lags behind"
-        while monotonic() < end:
+        while anyio.current_time() < end:
             try:
                 # the one that is always there lets an answer say how far its sender has come
                 found = await self._link.collect({"multi_last": [*subjects, self._subjects.meta]})
             except Silent as silent:
                 reason = str(silent)
             else:
-                first = max((m.seq for m in found.messages if m.subject in subjects[:1]), default=0)
-                if found.as_of >= due and first < known:
-                    reason = "a server that answers has lost what it had: look at its disk"
-                elif found.as_of >= due:
+                if found.as_of >= due:
                     messages = [one for one in found.messages if one.subject != self._subjects.meta]
                     return Collected(messages, found.as_of)
             await self._link.useless()
@@ -184,9 +184,9 @@ class Looks:
             LogUnavailable: no server has it, within the deadline.
 
         """
-        end = monotonic() + self._link.address.deadline
+        end = until(self._link.address.deadline)
         wanted = {"seq": at + 1, "next_by_subj": subject, "batch": 1}
-        while monotonic() < end:
+        while anyio.current_time() < end:
             with suppress(Silent):
                 for message in (await self._link.collect(wanted)).messages:
                     return message

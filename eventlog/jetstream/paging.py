@@ -9,12 +9,12 @@ in the stream is one question.
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import Final
 
 import anyio
 
 from eventlog.batch import Run, Sealer, gap
+from eventlog.jetstream import timing
 from eventlog.jetstream.link import Link, Silent
 from eventlog.jetstream.session import Session
 from eventlog.jetstream.stored import Stored, stored
@@ -70,7 +70,7 @@ class Fetcher:
         self, session: Session, end: Stored, sealer: Sealer, after: int, *, room: int, most: int
     ) -> list[Stored]:
         """Return messages from the one that holds the number after *after*, or before it."""
-        until = monotonic() + self._link.address.deadline
+        until = timing.until(self._link.address.deadline)
         at = await self._locate(session, end, after + 1, until)
         taken: list[Stored] = []
         size = 0
@@ -93,7 +93,7 @@ class Fetcher:
         """Return some messages of a session from *at* on, the one at *end* at the latest."""
         reason = "every server that answers lags behind"
         subject = self._subjects.events(session.key)
-        while monotonic() < until:
+        while anyio.current_time() < until:
             wanted = {"seq": at, "next_by_subj": subject, "batch": most, "max_bytes": room}
             try:
                 found = await self._link.collect(wanted)

@@ -34,7 +34,7 @@ class Parts(NamedTuple):
     @classmethod
     def of(cls, link: Link, found: Found) -> Parts:
         """Put them together."""
-        looks = Looks(link, Barrier(link))
+        looks = Looks(link, Barrier(link, copies=found.replicas), copies=found.replicas)
         pieces, subjects = Pieces(link, looks), Subjects(link.stream)
         contents = Contents(looks, pieces, subjects)
         scanner = Scanner(link, looks, pieces, lags=found.replicas > 1)

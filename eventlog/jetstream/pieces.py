@@ -9,15 +9,16 @@ was stored and never referred to goes with its session.
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import monotonic
 from typing import Final
 
 import anyio
 
-from eventlog.jetstream.link import Link, Refused, Silent, answered
+from eventlog.jetstream.codes import WRONG_SEQUENCE
+from eventlog.jetstream.link import Link, Message, Refused, Silent, answered
 from eventlog.jetstream.look import Looks
-from eventlog.jetstream.publishing import WRONG_SEQUENCE, Outgoing
+from eventlog.jetstream.publishing import Outgoing
 from eventlog.jetstream.stored import EXPECTED, ROLLUP
+from eventlog.jetstream.timing import until
 
 SIZE: Final = 512 * 1024
 """Bytes of a piece; a server takes messages of 1 MiB if nobody says otherwise."""
@@ -55,13 +56,13 @@ class Pieces:
             LogUnavailable: it could not be stored within the deadline.
 
         """
-        end = monotonic() + self._link.address.deadline
+        end = until(self._link.address.deadline)
         while True:
             try:
                 answer = await self._link.ask(subject, body, headers={ROLLUP: "sub"})
                 return int(answered(answer.data)["seq"])
             except (Silent, Refused) as error:
-                if monotonic() > end:
+                if anyio.current_time() > end:
                     raise self._link.unavailable(f"it cannot be written: {error}") from None
             await anyio.sleep(_AGAIN)
 
@@ -88,7 +89,7 @@ class Pieces:
             LogUnavailable: whether it is stored is not known.
 
         """
-        end = monotonic() + self._link.address.deadline
+        end = until(self._link.address.deadline)
         while True:
             try:
                 answer = await self._link.ask(
@@ -97,21 +98,17 @@ class Pieces:
                 return int(answered(answer.data)["seq"])
             except (Silent, Refused) as error:
                 if isinstance(error, Refused) and error.code in WRONG_SEQUENCE:
-                    return await self._mine(message)
-                if monotonic() > end:
+                    last = await self._last(message.subject)
+                    # whoever says so without a majority may be wrong: nothing follows yet
+                    if last is None or str(last.seq) != message.headers[EXPECTED]:
+                        return last.seq if last and _same(last, message) else None
+                if anyio.current_time() > end:
                     raise self._link.unavailable(f"it cannot be written: {error}") from None
             await anyio.sleep(_AGAIN)
 
-    async def _mine(self, message: Outgoing) -> int | None:
-        """Return where a message is that was stored, perhaps, although the answer was lost."""
+    async def _last(self, subject: str) -> Message | None:
         due = await self._looks.now()
-        for found in (await self._looks.latest([message.subject], due)).messages:
-            if (
-                found.body == message.body
-                and found.headers.get(EXPECTED) == message.headers[EXPECTED]
-            ):
-                return found.seq
-        return None
+        return next(iter((await self._looks.latest([subject], due)).messages), None)
 
     async def get(self, name: Name, count: int, due: int, *, first: int = 0) -> bytes | None:
         """Return pieces *first* to *count*, as of *due*; None if one is not there.
@@ -137,13 +134,13 @@ class Pieces:
             LogUnavailable: it could not be removed within the deadline.
 
         """
-        end = monotonic() + self._link.address.deadline
+        end = until(self._link.address.deadline)
         wanted = {"filter": subject} | ({} if before is None else {"seq": before})
         while True:
             try:
                 await self._link.api(f"STREAM.PURGE.{self._link.stream}", wanted)
             except (Silent, Refused) as error:
-                if monotonic() > end:
+                if anyio.current_time() > end:
                     raise self._link.unavailable(f"it cannot be removed: {error}") from None
             else:
                 return
@@ -153,17 +150,31 @@ class Pieces:
         """Return the subjects that *wanted* stands for, of which there are messages.
 
         Raises:
-            LogUnavailable: nobody says so.
+            LogUnavailable: nobody says so who knows what a majority has.
 
         """
+        due = await self._looks.now()
+        end = until(self._link.address.deadline)
         found: list[str] = []
         while True:
             body = {"subjects_filter": wanted, "offset": len(found)}
             try:
                 answer = await self._link.api(f"STREAM.INFO.{self._link.stream}", body)
             except (Silent, Refused) as error:
-                raise self._link.unavailable(f"it cannot be read: {error}") from None
-            some = answer["state"].get("subjects") or {}
-            found += some
-            if not some or len(found) >= int(answer.get("total", 0)):
-                return found
+                reason = str(error)
+            else:
+                reason = "its leader does not know what a majority has"
+                if int(answer["state"]["last_seq"]) >= due:
+                    some = answer["state"].get("subjects") or {}
+                    found += some
+                    if not some or len(found) >= int(answer.get("total", 0)):
+                        return found
+                    continue
+            if anyio.current_time() > end:
+                raise self._link.unavailable(f"it cannot be read: {reason}")
+            await anyio.sleep(_AGAIN)
+
+
+def _same(found: Message, sent: Outgoing) -> bool:
+    """Whether a message is one that was sent, though its answer was lost."""
+    return found.body == sent.body and found.headers.get(EXPECTED) == sent.headers[EXPECTED]

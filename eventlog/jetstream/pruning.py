@@ -95,8 +95,9 @@ class Pruning:
         try:
             at = await self._publisher.publish(session, [events.follows(session.end_at)])
         except Conflict:
-            await self._looks.fresh(session)
-            raise WrongExpectedVersion(session.key, START, session.head) from None
+            # what moved it may be a claim on it: it is nobody's session yet
+            await self.begin(session, base, row)
+            return
         if session.end_at <= at:
             session.end, session.row = Stored(at, batch, self._writer, at, made.header()), made
 

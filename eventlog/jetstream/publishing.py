@@ -5,24 +5,27 @@ Above this module: `writer`, `leases`, `pruning`. Below it: `link`, `look`, `sto
 Every message that moves a session's end says which one it follows; the servers refuse it if
 another has come. Where no answer came, what follows that one says what happened: if it is the
 message it is stored; if nothing has come it is sent again, saying the same, so that it can be
-stored once at most; if something else has come it never will be.
+stored once at most; if something else has come it never will be. A refusal is looked at in the
+same way: who says it may not know that others have replaced it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from time import monotonic
+from math import inf
 from typing import Final
 from uuid import uuid4
 
 import anyio
 
 from eventlog.errors import LogUnavailable
+from eventlog.jetstream.codes import FULL, WRONG_SEQUENCE
 from eventlog.jetstream.link import Link, Refused, Silent, answered
 from eventlog.jetstream.look import Looks
 from eventlog.jetstream.session import Session
 from eventlog.jetstream.stored import CRC, EXPECTED, FIRST, LAST, WRITER
+from eventlog.jetstream.timing import until
 
 MOST: Final = 1_000
 """Messages that a server stores all or none."""
@@ -31,12 +34,8 @@ _BATCH: Final = "Nats-Batch-Id"
 _NUMBER: Final = "Nats-Batch-Sequence"
 _COMMIT: Final = "Nats-Batch-Commit"
 
-WRONG_SEQUENCE: Final = {10071, 10164}
 _DUPLICATE: Final = 10201
 _TOO_LARGE: Final = {10054, 10199}
-
-_FULL: Final = {10023, 10028, 10047, 10077}
-"""What servers answer who have no room left."""
 
 _SOON: Final = 1.0
 """Seconds until such an answer counts: it may be of one server that leads no more."""
@@ -80,31 +79,30 @@ class Publisher:
             LogUnavailable: whether it was stored is not known, or it cannot be.
 
         """
-        begun = monotonic()
-        patience = self._link.address.deadline
+        begun, end = anyio.current_time(), until(self._link.address.deadline)
         before = _followed(messages)
+        pending = False
         while True:
+            full = beside = False
             try:
                 stored = await self._attempt(messages)
-            except _Elsewhere:
-                # an answer to what was sent before, or another's message of the same id
-                if (at := await self._settle(session, messages, before)) is not None:
-                    return at
-                raise Conflict from None
+            except _Elsewhere as other:
+                # an answer to what was sent before, or another's message of the same id, or of
+                # a server that leads no more: a majority says what follows
+                why, beside = str(other), len(messages) > 1
             except Refused as refused:
-                full = refused.code in _FULL
-                why, patience = str(refused), _SOON if full else self._link.address.deadline
+                why, full = str(refused), refused.code in FULL
             except Silent as silent:
-                why, patience = str(silent), self._link.address.deadline
+                why, pending = str(silent), True
                 await self._link.useless()
             else:
                 self._link.served()
                 return stored
             if (at := await self._settle(session, messages, before)) is not None:
                 return at
-            if session.end_at != before:
+            if session.end_at != before or (beside and not pending):
                 raise Conflict
-            if monotonic() - begun > patience:
+            if anyio.current_time() > min(end, begun + (_SOON if full else inf)):
                 raise self._link.unavailable(f"it cannot be written at present: {why}")
             await anyio.sleep(_AGAIN)
 
@@ -131,12 +129,12 @@ class Publisher:
                 found = answered(await self._one(messages[0]))
         except Refused as refused:
             if refused.code in WRONG_SEQUENCE or refused.code == _DUPLICATE:
-                raise _Elsewhere from None
+                raise _Elsewhere(str(refused)) from None
             if refused.code in _TOO_LARGE:
                 raise self._too_large(str(refused)) from None
             raise
         if found.get("duplicate"):
-            raise _Elsewhere
+            raise _Elsewhere("a message of the same id is there")
         return int(found["seq"])
 
     async def _one(self, message: Outgoing) -> bytes:

@@ -70,11 +70,6 @@ class JetStreamReader:
         return self._link.address
 
     @property
-    def patience(self) -> float:
-        """Seconds that a call may take: each of its parts has the deadline, all together two."""
-        return 2 * self._link.address.deadline
-
-    @property
     def link(self) -> Link:
         """The connection to the servers."""
         return self._link
@@ -94,12 +89,11 @@ class JetStreamReader:
         by_reference: bool = False,
     ) -> Page:
         """Return at most *limit* events that follow *after*."""
-        with anyio.move_on_after(self.patience):
+        with self._link.in_time():
             page = await self._page(session_id, after, limit, limit_bytes)
             if by_reference:
                 return page
             return await put_back(page, partial(self._whole, session_id), limit_bytes)
-        raise self._link.unavailable(f"it could not be read in {self.patience:g} seconds")
 
     async def _page(
         self, session_id: SessionId, after: int, limit: int, limit_bytes: int | None
@@ -133,7 +127,9 @@ class JetStreamReader:
         await self._listen(session)
         while True:
             grown = session.growing()  # before the look, or a batch in between is missed
-            if (await self._seen(session)).head > after:
+            with self._link.in_time():
+                await self._seen(session)
+            if session.head > after:
                 return
             with anyio.move_on_after(_UNSURE):
                 await grown.wait()
@@ -158,8 +154,8 @@ class JetStreamReader:
         self, session_id: SessionId, ref: str, *, offset: int = 0, length: int | None = None
     ) -> Piece | None:
         """Return *length* bytes of a large string from *offset* on."""
-        self._looks.session(session_id)
-        return await self._parts.contents.piece(session_id, ref, offset, length)
+        with self._link.in_time():
+            return await self._parts.contents.piece(session_id, ref, offset, length)
 
     async def _whole(self, session_id: SessionId, ref: str) -> bytes | None:
         due = self._looks.session(session_id).end_at
@@ -167,14 +163,16 @@ class JetStreamReader:
 
     async def base(self, session_id: SessionId) -> Checkpoint | None:
         """Return what pruning left of what it removed."""
-        return await self._keeping.base(await self._seen(self._looks.session(session_id)))
+        with self._link.in_time():
+            return await self._keeping.base(await self._seen(self._looks.session(session_id)))
 
     async def checkpoint(
         self, session_id: SessionId, kind: str, version: int, *, at: int | None = None
     ) -> Checkpoint | None:
         """Return the last state that was kept, at or before *at* and beyond the floor."""
-        session = await self._looks.fresh(self._looks.session(session_id))
-        return await self._keeping.checkpoint(session, kind, version, at)
+        with self._link.in_time():
+            session = await self._looks.fresh(self._looks.session(session_id))
+            return await self._keeping.checkpoint(session, kind, version, at)
 
     async def sessions(
         self, *, limit: int | None = None, every: bool = False
@@ -184,11 +182,13 @@ class JetStreamReader:
 
     async def session(self, session_id: SessionId) -> SessionRow | None:
         """Return one session's row."""
-        return await self._listed.one(await self._looks.fresh(self._looks.session(session_id)))
+        with self._link.in_time():
+            return await self._listed.one(await self._looks.fresh(self._looks.session(session_id)))
 
     async def resolve(self, name: str) -> Sequence[SessionId]:
         """Return every session that *name* is the id or an alias of, the id first."""
-        return await self._listed.resolve(name)
+        with self._link.in_time():
+            return await self._listed.resolve(name)
 
     async def prunable(
         self, session_id: SessionId, *, to: int | None = None, before: int | None = None

@@ -9,7 +9,6 @@ when it has come as far as the stream had when the scan began.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import monotonic
 from typing import Any, Final
 
 import anyio
@@ -19,6 +18,7 @@ from eventlog.jetstream.link import ATTEMPT, Link, Message, Refused, Silent
 from eventlog.jetstream.look import Looks
 from eventlog.jetstream.pieces import Pieces
 from eventlog.jetstream.subjects import Subjects
+from eventlog.jetstream.timing import until
 
 _AGAIN: Final = 0.2
 _IDLE: Final = 30_000_000_000
@@ -79,12 +79,12 @@ class Scanner:
         self, subjects: Sequence[str], policy: str, *, headers_only: bool
     ) -> list[Message]:
         due = await self._looks.now()
-        end = monotonic() + self._link.address.deadline
+        end = until(self._link.address.deadline)
         while True:
             try:
                 found = await self._once(subjects, policy, due, headers_only=headers_only)
             except (Silent, Refused) as error:
-                if monotonic() > end:
+                if anyio.current_time() > end:
                     raise self._link.unavailable(f"it cannot be read: {error}") from None
             else:
                 return [one for one in found if one.subject != self._subjects.mark]

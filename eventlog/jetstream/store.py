@@ -123,11 +123,8 @@ class JetStreamStore(JetStreamReader):
         if at is not None:
             check_times(events, at)
         session = self._looks.session(session_id)
-        with anyio.move_on_after(self.patience):
+        with self._link.in_time("whether it was recorded is not known: no server has answered"):
             return await self._writer.submit(session, events, expected=expected, at=at)
-        raise self._link.unavailable(
-            f"whether it was recorded is not known after {self.patience:g} seconds"
-        )
 
     async def _seen(self, session: Session) -> Session:
         """See a session; what this process holds nobody else has written meanwhile."""
@@ -161,9 +158,10 @@ class JetStreamStore(JetStreamReader):
 
     async def keep(self, session_id: SessionId, kind: str, state: Checkpoint) -> None:
         """Keep a fold's state."""
-        session = await self._looks.fresh(self._looks.session(session_id))
-        if session.floor < state.seq <= session.head:
-            await self._keeping.keep(session, kind, state)
+        with self._link.in_time():
+            session = await self._looks.fresh(self._looks.session(session_id))
+            if session.floor < state.seq <= session.head:
+                await self._keeping.keep(session, kind, state)
 
     async def forget(self) -> None:
         """Remove every kept state."""

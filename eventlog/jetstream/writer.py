@@ -119,25 +119,33 @@ class Writer:
 
     async def _write(self, session: Session) -> None:
         """Write one batch, or what has to be one piece with it."""
+        taken: list[Pending] = []
+        try:
+            with self._link.in_time():
+                await self._write_batch(session, taken)
+        except LogUnavailable as error:
+            session.forget()  # it may come yet: whoever appends next looks first
+            # who stands behind them has waited as long
+            self.condition.turn(error.reason)
+            self._fail([*taken, *self._all_of(session)], error)
+
+    async def _write_batch(self, session: Session, taken: list[Pending]) -> None:
+        """Write one batch; *taken* becomes whose it is."""
         sure = MAX_EVENTS if self._relies(session) else len(session.queue)
         if session.as_of < 0 or (errs(session.queue, session.head) and not self._relies(session)):
-            try:
-                await self._looks.fresh(session)
-            except LogUnavailable as error:
-                return self._unavailable(self._all_of(session), error)
+            await self._looks.fresh(session)
         if not self._holds(session):
-            return self._fail(self._all_of(session), self._fenced(session))
+            self._fail(self._all_of(session), self._fenced(session))
+            return
         draft = self._form(session, sure)
+        taken += (one for one, _ in draft.accepted)
         if not draft.lines:
-            return self._answer(draft)
+            self._answer(draft)
+            return
         try:
             await self._store(session, draft)
         except Conflict:
             self._conflict(session, draft)
-        except LogUnavailable as error:
-            session.forget()  # it may come yet: whoever appends next looks first
-            # who stands behind them has waited as long
-            self._unavailable([one for one, _ in draft.accepted] + self._all_of(session), error)
         else:
             self.condition.turn(None)
             self._answer(draft)
@@ -279,10 +287,6 @@ class Writer:
 
     def _fenced(self, session: Session) -> Fenced:
         return Fenced(session.key, session.claim.owner)
-
-    def _unavailable(self, waiting: Sequence[Pending], error: LogUnavailable) -> None:
-        self.condition.turn(error.reason)
-        self._fail(waiting, error)
 
     def _fail(self, waiting: Sequence[Pending], error: EventLogError) -> None:
         for pending in waiting:

@@ -24,7 +24,7 @@ from anyio.abc import Process
 
 from eventlog import codec
 from tests.nats.configuration import configuration
-from tests.nats.links import Link, free_ports, link
+from tests.nats.links import Link, Way, free_ports, link
 
 READY: Final = 30.0
 """Seconds that a server has to listen, and a cluster to agree on a leader."""
@@ -179,6 +179,16 @@ class Cluster:
         for passage in self._touching(node):
             passage.heal()
 
+    def deafen(self, node: Node) -> None:
+        """Let nothing pass that the others say to *node*; it is heard."""
+        for passage, way in self._towards(node):
+            passage.cut(way)
+
+    def whisper(self, node: Node) -> None:
+        """Let *node*, which is cut off, hear what the others said first since."""
+        for passage, way in self._towards(node):
+            passage.trickle(way)
+
     async def _agreed(self) -> bool:
         """Whether a leader counts every server that runs among those it can give work to."""
         up = {node.name for node in self.nodes if node.process and not node.paused}
@@ -203,6 +213,14 @@ class Cluster:
         """Return one who does not lead *stream*."""
         leader = await self.leader(stream)
         return next(node for node in self.nodes if node is not leader and node.process)
+
+    def _towards(self, node: Node) -> list[tuple[Link, Way]]:
+        me = self.nodes.index(node)
+        return [
+            (passage, "back" if pair[0] == me else "there")
+            for pair, passage in self.links.items()
+            if me in pair
+        ]
 
     def _touching(self, node: Node) -> list[Link]:
         me = self.nodes.index(node)

@@ -1,4 +1,4 @@
-"""Links between servers that a test can cut: small TCP proxies on loopback.
+"""Links between servers that a test can cut, or let pass one piece: small TCP proxies on loopback.
 
 Above this module: `cluster`. Below it: sockets.
 """
@@ -10,9 +10,15 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from random import Random
+from typing import Final, Literal
 
 import anyio
 from anyio.abc import SocketStream
+
+Way = Literal["there", "back"]
+"""From who calls to who is called, or back."""
+
+WAYS: Final[tuple[Way, ...]] = ("there", "back")
 
 GONE = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)
 
@@ -23,39 +29,49 @@ class Link:
 
     port: int
     """Where the caller connects."""
-    _open: anyio.Event = field(default_factory=anyio.Event)
+    _ways: dict[Way, anyio.Event] = field(default_factory=dict)
+    """Which ways are open."""
 
     def __post_init__(self) -> None:
-        self._open.set()
+        for way in WAYS:
+            self._ways[way] = anyio.Event()
+        self.heal()
 
-    def cut(self) -> None:
-        """Pass nothing on, neither way, and tell nobody."""
-        if self._open.is_set():
-            self._open = anyio.Event()
+    def cut(self, *ways: Way) -> None:
+        """Pass nothing on, neither way or not some *ways*, and tell nobody."""
+        for way in ways or WAYS:
+            if self._ways[way].is_set():
+                self._ways[way] = anyio.Event()
 
     def heal(self) -> None:
         """Pass on what has waited, and all that comes."""
-        self._open.set()
+        for way in WAYS:
+            self._ways[way].set()
+
+    def trickle(self, way: Way) -> None:
+        """Pass on, one way that is cut, the piece that came first since; what follows waits."""
+        self._ways[way].set()
+        self._ways[way] = anyio.Event()
 
     async def carry(self, caller: SocketStream, target: int) -> None:
         """Connect *caller* to *target*, a port, until either hangs up."""
         async with caller:
             with suppress(*GONE):
-                await self._open.wait()
+                await self._ways["there"].wait()
                 async with (
                     await anyio.connect_tcp("127.0.0.1", target) as callee,
                     anyio.create_task_group() as ways,
                 ):
-                    for source, sink in ((caller, callee), (callee, caller)):
-                        ways.start_soon(self._pump, source, sink, ways.cancel_scope)
+                    ways.start_soon(self._pump, caller, callee, "there", ways.cancel_scope)
+                    ways.start_soon(self._pump, callee, caller, "back", ways.cancel_scope)
 
     async def _pump(
-        self, source: SocketStream, sink: SocketStream, both: anyio.CancelScope
+        self, source: SocketStream, sink: SocketStream, way: Way, both: anyio.CancelScope
     ) -> None:
         with suppress(*GONE):
             while True:
                 piece = await source.receive()
-                await self._open.wait()
+                await self._ways[way].wait()
                 await sink.send(piece)
         both.cancel()
 
@@ -65,14 +81,21 @@ async def link(target: int) -> AsyncGenerator[Link, None]:
     """Run a link to a port on loopback until the block is left."""
     listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
     passage = Link(listener.extra(anyio.abc.SocketAttribute.local_port))  # noqa: S610 - no database
+    failure: BaseException | None = None
     async with listener, anyio.create_task_group() as tasks:
 
         async def welcome(caller: SocketStream) -> None:
             await passage.carry(caller, target)
 
         tasks.start_soon(listener.serve, welcome)
-        yield passage
-        tasks.cancel_scope.cancel()
+        try:
+            yield passage
+        except Exception as error:  # noqa: BLE001
+            failure = error  # raised below: each link's task group would wrap it in another
+        finally:
+            tasks.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
 
 
 def free_ports(count: int) -> list[int]:

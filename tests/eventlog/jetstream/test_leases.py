@@ -80,8 +80,8 @@ async def test_an_owner_that_was_paused_writes_nothing(url: str, *, written: boo
     async with JetStreamStore.open(where) as a, JetStreamStore.open(where) as b:
         await a.leases.acquire(SESSION)
         await a.append(SESSION, said("one"))
-        await a.leases._renewed.acquire()  # it is paused: nothing is renewed …
-        a.leases._until = inf  # … and its clock stands still
+        await a.leases._lives.renewed.acquire()  # it is paused: nothing is renewed …
+        a.leases._lives.until = inf  # … and its clock stands still
         with anyio.fail_after(PATIENCE):
             while await b.leases.find(SESSION):  # noqa: ASYNC110 - a lease ends in silence
                 await anyio.sleep(0.1)
