@@ -44,6 +44,7 @@ app: Final = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     epilog="\b\nExamples:\n  hermes-log ls\n  hermes-log show latest\n  hermes-log verify",
 )
 

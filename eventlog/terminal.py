@@ -42,7 +42,9 @@ def complete(beginning: str) -> list[str]:
 Location = Annotated[
     str | None,
     typer.Option(
-        "--log", help="The log's folder, database or nats:// URL; else HERMES_LOG, else yours."
+        "--log",
+        metavar="WHERE",
+        help="Folder of the log, a .db file, or nats://… Else HERMES_LOG, else yours.",
     ),
 ]
 Session = Annotated[
