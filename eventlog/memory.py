@@ -110,15 +110,21 @@ class MemoryStore:
         return blobs.Piece(len(body), body[offset : None if length is None else offset + length])
 
     async def wait(self, session_id: SessionId, *, after: int) -> None:
-        """Return once the session's head lies beyond *after*."""
+        """Return once the session's head lies beyond *after*, or all up to there is removed."""
         stream = self._streams[valid_session_id(session_id)]
         while stream.head <= after:
             await stream.grown.wait()
+            if 0 < after <= stream.floor:
+                return
 
     @property
     def degraded(self) -> str | None:
         """Memory can always be written, or this process ends."""
         return None
+
+    async def size(self) -> int:
+        """Return 0: it is stored nowhere."""
+        return 0
 
     async def turned(self, known: str | None) -> str | None:
         """Return once the condition is not *known* any more."""
@@ -240,6 +246,7 @@ class MemoryStore:
         if known is None or not known.known:
             return False
         known.clear()
+        known.wake()
         for found in self._aliases.values():
             if session_id in found:
                 found.remove(session_id)
@@ -273,8 +280,7 @@ class MemoryStore:
         stream.order = self._batches
         if found := listing(events):
             self._list(session_id, stream, found)
-        stream.grown.set()
-        stream.grown = anyio.Event()
+        stream.wake()
 
     def _list(self, session_id: SessionId, stream: Stream, found: Listing) -> None:
         if found.title is not None:

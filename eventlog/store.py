@@ -110,7 +110,10 @@ class EventSource(Protocol):
         ...
 
     async def wait(self, session_id: SessionId, *, after: int) -> None:
-        """Return once the session's head lies beyond *after*. It may also return for nothing."""
+        """Return once the session's head lies beyond *after*, or all up to there is removed.
+
+        It may also return for nothing.
+        """
         ...
 
 
@@ -266,6 +269,10 @@ class Log(EventStore, Contents, Catalogue, Checkpoints, Retention, Condition, Pr
 
     async def forget(self) -> None:
         """Remove every kept state; no answer changes by it."""
+        ...
+
+    async def size(self) -> int:
+        """Return the bytes that the log takes where it is stored, one copy of it."""
         ...
 
     async def begin(self, session_id: SessionId, base: Checkpoint, row: SessionRow) -> None:

@@ -42,6 +42,11 @@ class Stream:
         self.floor, self.lines, self.base = self.head, [], None
         self.refs, self.kept, self.title, self.opened = {}, {}, None, {}
 
+    def wake(self) -> None:
+        """Wake everyone who waits for this session."""
+        self.grown.set()
+        self.grown = anyio.Event()
+
     @property
     def known(self) -> bool:
         """Whether anything is there, or was there and left a base."""

@@ -6,7 +6,7 @@ or out of order (design §1, rule 3).
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 
 from eventlog.errors import HistoryTruncated
@@ -21,6 +21,10 @@ class CaughtUp:
     seq: Seq
 
 
+async def _unheard(floor: Seq) -> None:
+    """Hear that what came up to *floor* was removed: what has been delivered stays so."""
+
+
 async def subscribe(
     source: EventSource,
     session_id: SessionId,
@@ -29,8 +33,11 @@ async def subscribe(
     limit: int = 512,
     limit_bytes: int | None = 65_536,
     by_reference: bool = False,
+    removed: Callable[[Seq], Awaitable[None]] = _unheard,
 ) -> AsyncGenerator[Page | CaughtUp, None]:
     """Yield every page that follows *after*, for ever, with one `CaughtUp` where history ends.
+
+    *removed* hears when events have been removed meanwhile, and up to which.
 
     Raises:
         HistoryTruncated: the log no longer holds an unbroken run from *after*.
@@ -38,6 +45,7 @@ async def subscribe(
     """
     cursor = Seq(after)
     caught_up = False
+    floor: Seq | None = None
     while True:
         page = await source.read(
             session_id,
@@ -46,6 +54,9 @@ async def subscribe(
             limit_bytes=limit_bytes,
             by_reference=by_reference,
         )
+        if floor is not None and page.floor > floor:
+            await removed(page.floor)
+        floor = page.floor
         if not page.continues(cursor):
             raise HistoryTruncated(session_id, cursor, page.floor, page.head)
         if page.body:

@@ -39,6 +39,10 @@ Say = Callable[[bytes], Awaitable[None]]
 _OPENED: Final = b'"type":"request.opened"'
 
 
+async def _unheard(_session: SessionId) -> None:
+    """Hear nothing."""
+
+
 @dataclass(slots=True)
 class Attachment:
     """One reader of one session. *position* is the last event given to the connection."""
@@ -62,6 +66,8 @@ class Attachment:
     history: bool = False
     """Catching up after a subscribe: the border will be told."""
     asked: Callable[[str, SessionId], None] = lambda _id, _session: None
+    removed: Callable[[SessionId], Awaitable[None]] = field(default=_unheard)
+    """Hears that events of the session were removed while it was followed."""
     say_at_once: Callable[[bytes], bool] = lambda _frame: False
     """Sends a frame if nothing is in its way, and says whether that was so: most often it is."""
     _moved: anyio.Event | None = None
@@ -76,11 +82,15 @@ class Attachment:
         """Send what follows *position*, for ever.
 
         Raises:
-            HistoryTruncated: pruning has overtaken this reader.
+            HistoryTruncated: pruning has overtaken this reader; and what *removed* does.
 
         """
         pages = subscribe(
-            self.source, self.session_id, after=self.position, by_reference=self.by_reference
+            self.source,
+            self.session_id,
+            after=self.position,
+            by_reference=self.by_reference,
+            removed=lambda _floor: self.removed(self.session_id),
         )
         async with aclosing(pages):
             async for item in pages:

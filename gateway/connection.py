@@ -36,6 +36,10 @@ from gateway.state import OpenRequest, SessionState
 log = logging.getLogger("gateway")
 
 
+class _Deleted(Exception):
+    """A session has been deleted while it was followed."""
+
+
 @dataclass(slots=True)
 class Capabilities:
     """What the client said of itself (P-6)."""
@@ -69,6 +73,7 @@ class Connection:
         tasks: TaskGroup,
         *,
         asks: bool,
+        forget: Callable[[SessionId], None] = lambda _session: None,
     ) -> None:
         self.name = name
         self.can = Capabilities(server_requests=asks)
@@ -79,6 +84,7 @@ class Connection:
         self._sessions = sessions
         self._views = views
         self._tasks = tasks
+        self._forget = forget
         self._deliveries: dict[SessionId, _Delivery] = {}
         self._asked: dict[str, SessionId] = {}
         self._unheard: dict[str, SessionId] = {}
@@ -118,7 +124,16 @@ class Connection:
             by_reference=self.by_reference(view),
             history=history,
             asked=self._asked.__setitem__,
+            removed=self._check,
         )
+
+    async def _check(self, session_id: SessionId) -> None:
+        """Raise _Deleted if a session of which events were removed was not pruned: that leaves some.
+
+        Another process may have done so, which tells nobody.
+        """
+        if await self._log.base(session_id) is None:
+            raise _Deleted
 
     async def view(self, session_id: SessionId, seq: int) -> View | None:
         """Return what translates a session for this client from *seq* on, if anything does."""
@@ -164,9 +179,8 @@ class Connection:
 
     async def leave(self, session_id: SessionId) -> bool:
         """Follow a session no more; return whether it was followed."""
-        known = await self.pause(session_id)
-        self._deliveries.pop(session_id, None)
-        return known is not None
+        await self.pause(session_id)
+        return self._deliveries.pop(session_id, None) is not None
 
     async def bereave(self, session_id: SessionId) -> None:
         """Hear that a session is deleted: it is followed no more, and the client is told."""
@@ -260,6 +274,10 @@ class Connection:
                 await attachment.deliver()
         except PeerGone:
             log.debug("%s left %s", self.name, attachment.session_id)
+        except _Deleted:
+            delivery.scope = None  # this is its task
+            self._forget(attachment.session_id)
+            await self.bereave(attachment.session_id)
         except HistoryTruncated as error:
             del self._deliveries[attachment.session_id]
             told: dict[str, Any] = {

@@ -64,6 +64,7 @@ class LiveSession:
         self._past = past
         self._turned = turned
         self._ending = False
+        self._abandoned = False
         self._stop = anyio.Event()
         self._reason = "agent_gone"
         self._closed = False
@@ -183,6 +184,7 @@ class LiveSession:
         """End the agent, and write nothing: the session is another gateway's now."""
         if not self.spec.shared:
             self._recording.give_up()
+        self._abandoned = True
         self._stop.set()
 
     async def _cancel(self, *, by: str, reason: str, withdrawing: str) -> bool:
@@ -216,6 +218,9 @@ class LiveSession:
     async def _part(self) -> None:
         """End the agent, or leave it to the other sessions that have it."""
         self._ending = True  # what was taken until now is in the log when its end is
+        if self._abandoned and self.spec.shared and not self.agent.ending:
+            with anyio.move_on_after(GRACE), suppress(PeerGone, EventLogError):
+                await self._cancel(by="gateway", reason=self._reason, withdrawing=self._reason)
         if self.agent.users > 1 and self._reason != "shutdown" and not self.agent.ending:
             with suppress(PeerGone, EventLogError):
                 await self.host.leave(self._reason)

@@ -5,6 +5,9 @@ Above this module: `live`. Below it: `recording`, the log.
 Frames on a hosted agent's line pass recorded or not at all. While the disk is full, say, they are
 held in both directions, and the agent is not read, so it waits in its pipe and nothing is lost.
 Whoever asks for something meanwhile is refused at once: nothing was accepted.
+
+An agent of several sessions goes on when one of them has become another gateway's: what still
+passes of that one stands where that stands which is nobody's, until the agent has left it.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import Final
 
 import anyio
 
-from eventlog import Condition, Entry, Event, Log, LogUnavailable, Recorder, SessionId
+from eventlog import Condition, Entry, Event, Fenced, Log, LogUnavailable, Recorder, SessionId
 from gateway.recording import Job, Recording
 
 log = logging.getLogger("gateway")
@@ -85,6 +88,13 @@ class PatientRecording(Recording):
         while entries := [entry for job, entry in run if job.failure is None]:
             try:
                 return await self._append(session_id, entries)
+            except Fenced as error:
+                if session_id == self._session_id:
+                    raise
+                for job, _ in run:
+                    if not job.passes:
+                        job.failure = error
+                session_id = self._session_id
             except LogUnavailable as error:
                 if error.lasting or self._impatient.is_set():
                     self._lost += sum(not job.asked for job, _ in run)

@@ -45,6 +45,8 @@ class Job:
     observe: Callable[[], Observation]
     asked: bool = False
     """It is no frame: somebody wants it recorded, and would rather hear now that it cannot be."""
+    passes: bool = False
+    """It has happened, whoever writes the session: a frame on the line, or the line's end."""
     observation: Observation = field(default_factory=Observation)
     failure: Exception | None = None
     heads: Mapping[SessionId, Seq] = field(default_factory=dict)
@@ -93,7 +95,8 @@ class Recording:
 
     def see(self, direction: Direction, frame: bytes, note: Note | None = None) -> Job:
         """Take a frame; it is recorded behind everything taken before."""
-        return self._take(Job(lambda: self._recorder.observe(direction, frame, note)))
+        job = Job(lambda: self._recorder.observe(direction, frame, note), passes=True)
+        return self._take(job)
 
     async def append(self, session_id: SessionId, *events: Event, asked: bool = True) -> Slot:
         """Record events that are in no frame; return where the last one stands.
@@ -119,7 +122,8 @@ class Recording:
 
     async def ended(self, payload: Mapping[str, Any]) -> None:
         """Record that the process at the other end of the line is gone."""
-        await self._take(Job(lambda: Observation(self._recorder.ended(payload)))).outcome()
+        job = Job(lambda: Observation(self._recorder.ended(payload)), passes=True)
+        await self._take(job).outcome()
 
     async def run(self) -> None:
         """Write until cancelled; what is not written then is refused, and so is what comes."""

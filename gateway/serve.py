@@ -63,10 +63,9 @@ async def gateway_on(
         EventLogError: it cannot be opened, or another process writes it.
 
     """
-    size = partial(_disk_bytes, where) if isinstance(where, Path) else lambda: 0
     async with (
         open_log(where, owner=owner) as events,
-        gateway_over(events, agents, disk_bytes=size) as gateway,
+        gateway_over(events, agents) as gateway,
         background() as tasks,
     ):
         if isinstance(where, Path):
@@ -76,7 +75,7 @@ async def gateway_on(
 
 @asynccontextmanager
 async def gateway_over(
-    events: Log, agents: Mapping[str, AgentSpec], *, disk_bytes: Callable[[], int] = lambda: 0
+    events: Log, agents: Mapping[str, AgentSpec]
 ) -> AsyncGenerator[Gateway, None]:
     """Serve an open log: settled before anyone sees it (P-40), and after.
 
@@ -84,7 +83,7 @@ async def gateway_over(
     """
     transcripts = Transcripts(events)
     async with background() as tasks, sessions_of(events, agents) as sessions:
-        gateway = Gateway(events, sessions, transcripts, Views(events), disk_bytes=disk_bytes)
+        gateway = Gateway(events, sessions, transcripts, Views(events))
         turns = TurnEnds(transcripts, gateway.overviews)
         if sessions.ownership.shared:
             await sessions.ownership.take_over()
@@ -109,12 +108,6 @@ async def _settle(events: Log, sessions: Sessions) -> None:
         await events.settle()
     except LogUnavailable as error:
         log.warning("that all is in order could not be noted: %s", error)
-
-
-def _disk_bytes(path: Path) -> int:
-    """Return the size of the log's files."""
-    found = path.glob("*.db*") if path.is_dir() else path.parent.glob(f"{path.name}*")
-    return sum(file.stat().st_size for file in found)
 
 
 async def serve(settings: Settings, ready: Callable[[Address | None], None]) -> None:

@@ -60,7 +60,13 @@ class Server:
             gateway = self._gateway
             name = f"client-{next(self._names)}"
             client = Connection(
-                name, gateway.log, gateway.sessions, gateway.views, tasks, asks=asks
+                name,
+                gateway.log,
+                gateway.sessions,
+                gateway.views,
+                tasks,
+                asks=asks,
+                forget=gateway.forget,
             )
             call = Call(gateway, client)
 

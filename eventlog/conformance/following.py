@@ -49,6 +49,30 @@ async def waiting_ends_when_the_session_grows(open_log: Open) -> None:
     assert found == [1, 2, 3]
 
 
+async def waiting_ends_when_the_session_is_deleted(open_log: Open) -> None:
+    """Who waits for more of a session that is deleted is told, once, and may go on waiting."""
+    heard: list[int] = []
+
+    async def note(floor: Seq) -> None:
+        heard.append(floor)
+
+    async with open_log() as log:
+        await log.append(SESSION, counted(3))
+        items = subscribe(log, SESSION, removed=note)
+        async with aclosing(items):
+            assert [type(await anext(items)) is CaughtUp for _ in range(2)] == [False, True]
+            with anyio.fail_after(_PATIENCE):
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(anext, items)
+                    await anyio.wait_all_tasks_blocked()
+                    await log.delete(SESSION)
+                    while not heard:
+                        await anyio.lowlevel.checkpoint()
+                    await log.append(SESSION, said("again"))
+
+    assert heard == [3]
+
+
 async def history_passes_into_the_present_without_a_seam(open_log: Open) -> None:
     """Events appended while a reader catches up reach it once, in order, none missing."""
     seen: list[int] = []
@@ -99,6 +123,7 @@ async def a_follower_of_another_history_is_told(open_log: Open) -> None:
 
 PROMISES: tuple[Promise, ...] = (
     waiting_ends_when_the_session_grows,
+    waiting_ends_when_the_session_is_deleted,
     history_passes_into_the_present_without_a_seam,
     the_end_of_history_is_marked_once,
     a_follower_of_another_history_is_told,

@@ -20,7 +20,7 @@ from eventlog.checksum import Checksum
 from eventlog.event import START, Seq, SessionId
 from eventlog.jetstream.catalogue import Sessions
 from eventlog.jetstream.keeping import Keeping
-from eventlog.jetstream.link import Link, Silent
+from eventlog.jetstream.link import Link, Refused, Silent
 from eventlog.jetstream.paging import Fetcher
 from eventlog.jetstream.parts import Parts, connected
 from eventlog.jetstream.pruning import reach, sized
@@ -122,15 +122,17 @@ class JetStreamReader:
         return await self._looks.fresh(session)
 
     async def wait(self, session_id: SessionId, *, after: int) -> None:
-        """Return once the session's head lies beyond *after*."""
+        """Return once the session's head lies beyond *after*, or all up to there is removed."""
         session = self._looks.session(session_id)
         await self._listen(session)
+        waited = False
         while True:
             grown = session.growing()  # before the look, or a batch in between is missed
             with self._link.in_time():
                 await self._seen(session)
-            if session.head > after:
+            if session.head > after or (waited and 0 < after <= session.floor):
                 return
+            waited = True
             with anyio.move_on_after(_UNSURE):
                 await grown.wait()
 
@@ -149,6 +151,15 @@ class JetStreamReader:
             self._listening[session.key] = await self._link.listen(subject, told)
         except Silent:
             del self._listening[session.key]  # who waits looks again before long
+
+    async def size(self) -> int:
+        """Return the bytes that a server counts for its copy of the stream."""
+        with self._link.in_time():
+            try:
+                found = await self._link.api(f"STREAM.INFO.{self._link.stream}")
+            except (Silent, Refused) as error:
+                raise self._link.unavailable(f"it cannot be looked at: {error}") from None
+        return int(found["state"]["bytes"])
 
     async def read_blob(
         self, session_id: SessionId, ref: str, *, offset: int = 0, length: int | None = None

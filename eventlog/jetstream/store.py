@@ -134,7 +134,7 @@ class JetStreamStore(JetStreamReader):
         return await super()._seen(session)
 
     async def wait(self, session_id: SessionId, *, after: int) -> None:
-        """Return once the session's head lies beyond *after*."""
+        """Return once the session's head lies beyond *after*, or all up to there is removed."""
         self._writer.check()
         await super().wait(session_id, after=after)
 

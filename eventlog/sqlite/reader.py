@@ -150,12 +150,19 @@ class SqliteReader:
                 self._reader, self._checksum, session_id, (kind, version, at)
             )
 
+    async def size(self) -> int:
+        """Return the bytes of its files."""
+        return await anyio.to_thread.run_sync(statistics.bytes_of, self._path)
+
     async def wait(self, session_id: SessionId, *, after: int) -> None:
-        """Return once the session's head lies beyond *after*."""
+        """Return once the session's head lies beyond *after*, or all up to there is removed."""
+        waited = False
         while True:
             version = await self._version()  # before the head, or a commit in between is missed
-            if (await self.read(session_id, after=after, limit=0)).head > after:
+            page = await self.read(session_id, after=after, limit=0)
+            if page.head > after or (waited and 0 < after <= page.floor):
                 return
+            waited = True
             while version == await self._version():  # noqa: ASYNC110 - other processes set no event
                 await anyio.sleep(_POLL)
 

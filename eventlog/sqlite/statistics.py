@@ -46,5 +46,10 @@ async def figures(database: aiosqlite.Connection, path: Path) -> dict[str, int]:
     return {**dict(zip(names, rows[0], strict=True)), **sizes}
 
 
+def bytes_of(path: Path) -> int:
+    """Return the size of a log's files: the database and what stands beside it."""
+    return sum(_size(file) for file in path.parent.glob(f"{path.name}*"))
+
+
 def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0

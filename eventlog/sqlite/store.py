@@ -172,12 +172,14 @@ class SqliteStore(SqliteReader):
         await self._writer.probe()
 
     async def wait(self, session_id: SessionId, *, after: int) -> None:
-        """Return once the session's head lies beyond *after*."""
+        """Return once the session's head lies beyond *after*, or all up to there is removed."""
         stream = self._heads.known(session_id) or await self._stream(session_id)
         while stream.head <= after:
             if self._writer.closed:
                 self._writer.check()
             await stream.grow()
+            if 0 < after <= stream.floor:
+                return
 
     async def keep(self, session_id: SessionId, kind: str, state: Checkpoint) -> None:
         """Keep a fold's state."""
@@ -216,6 +218,7 @@ class SqliteStore(SqliteReader):
         if head is None:
             return False
         stream.cut(head)
+        stream.wake()
         await self._sweep()
         return True
 

@@ -5,7 +5,6 @@ Above this module: the methods. Below it: connection, sessions, transcripts, the
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,14 +31,18 @@ class Gateway:
     views: Views
     clients: set[Connection] = field(default_factory=set)
     """Who is connected."""
-    disk_bytes: Callable[[], int] = lambda: 0
-    """How much the log takes; one in memory takes no disk."""
     overviews: Overviews = field(init=False)
     """What lists show."""
 
     def __post_init__(self) -> None:
         """Make what is made of the rest."""
         object.__setattr__(self, "overviews", Overviews(self.log, self.transcripts))
+
+    def forget(self, session_id: SessionId) -> None:
+        """Keep nothing of a session that was deleted."""
+        self.transcripts.forget(session_id)
+        self.overviews.forget(session_id)
+        self.views.forget(session_id)
 
 
 @dataclass(frozen=True, slots=True)

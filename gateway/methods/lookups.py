@@ -106,7 +106,7 @@ async def stats(call: Call, _: SessionEventsStats) -> Any:
     return {
         "sessions": len(rows),
         "events": sum(row.head - row.floor for row in rows),
-        "bytes": call.gateway.disk_bytes(),
+        "bytes": await call.log.size(),
         "max_per_session": NO_LIMIT,
         "max_bytes_per_session": NO_LIMIT,
         "max_bytes_process": NO_LIMIT,

@@ -123,9 +123,7 @@ async def delete(call: Call, params: SessionDelete) -> Any:
     """Delete a session; whoever follows it is told, and its id is never used again (P-20a)."""
     session_id = await call.session(params.session_id)
     await call.sessions.delete(session_id)
-    call.gateway.transcripts.forget(session_id)
-    call.gateway.overviews.forget(session_id)
-    call.gateway.views.forget(session_id)
+    call.gateway.forget(session_id)
     for client in tuple(call.gateway.clients):
         await client.bereave(session_id)
     return {"deleted": session_id}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import cast
@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from eventlog import Event, Fenced, SessionId, parse
+from gateway.agent_spec import AgentSpec
 from gateway.client import Backoff, Dial, client_of
 from gateway.errors import CannotConnect, Code, RpcError
 from gateway.jsonrpc import Request
@@ -19,7 +20,7 @@ from gateway.serve import gateway_over
 from gateway.server import Server
 from gateway.transports import Transport, memory_pair
 from tests.gateway.shared import AGENT, DURATION, Table, View
-from tests.gateway.stage import Stage, ended, scripted
+from tests.gateway.stage import Stage, actor, ended, said, scripted
 
 pytestmark = pytest.mark.anyio
 
@@ -39,7 +40,14 @@ class House:
 
 @asynccontextmanager
 async def staged_over(table: Table, owner: str) -> AsyncGenerator[Stage, None]:
-    agents = {"small": scripted("small", AGENT)}
+    async with staged_with(table, owner, {"small": scripted("small", AGENT)}) as stage:
+        yield stage
+
+
+@asynccontextmanager
+async def staged_with(
+    table: Table, owner: str, agents: Mapping[str, AgentSpec]
+) -> AsyncGenerator[Stage, None]:
     async with gateway_over(table.view(owner), agents) as gateway:
         yield Stage(gateway, Server(gateway), "")
 
@@ -128,6 +136,33 @@ async def test_a_question_is_asked_only_where_its_agent_is() -> None:
         assert len(asked["open_requests"]) == 1
         frames = [parse_frame(frame) for frame in other.frames]
         assert not any(isinstance(frame, Request) for frame in frames)
+
+
+async def test_a_session_that_another_gateway_deletes_is_gone_here_too() -> None:
+    """P-20a: its subscriber hears `session.deleted`, once, wherever it was deleted; and its id is
+    nobody's.
+    """
+    async with (
+        house() as both,
+        both.a.near(acp_updates=True) as one,
+        both.b.near(acp_updates=True) as other,
+    ):
+        session = (await one.ask("session.create", {"cwd": "."}))["session_id"]
+        where = {"session_id": session}
+        await one.ask("session.events.subscribe", where)
+        await other.ask("session.events.subscribe", where)
+        await one.ask("session.close", where)
+        await other.events(until=lambda event: event["type"] == "session.closed")
+        await one.ask("session.delete", where)
+        told = [await client.hear("session.deleted") for client in (one, other)]
+        with pytest.raises(RpcError) as gone:
+            await other.ask("session.events.subscribe", where)
+        for client in (one, other):
+            await client.ask("gateway.ping")
+            assert sum(b'"session.deleted"' in frame for frame in client.frames) == 1
+
+    assert [notice.params for notice in told] == [where, where]
+    assert gone.value.code == 4007
 
 
 async def test_a_dormant_session_is_anyones() -> None:
@@ -232,6 +267,37 @@ async def test_a_gateway_that_was_cut_off_ends_what_nobody_took_over() -> None:
         assert not (await both.a.gateway.sessions.state(SessionId(session))).running
         assert SessionId(session) not in both.table.leases
         await one.ask("session.resume", {"session_id": session})
+
+
+async def test_one_session_of_a_shared_agent_is_lost_and_the_others_go_on() -> None:
+    """P-40: another gateway takes one of the sessions of a process over, in the middle of a turn:
+    it is told to stop there, writes nothing into it, and works on in the others.
+    """
+    table = Table()
+    agents = {"actor": actor({"sessionCapabilities": {"close": {}}}, shared=True)}
+    with anyio.fail_after(40):
+        async with staged_with(table, "a", agents) as a, staged_over(table, "b"):
+            async with a.near(acp_updates=True) as one:
+                lost, kept, busy = [
+                    {"session_id": (await one.ask("session.create", {"cwd": "."}))["session_id"]}
+                    for _ in range(3)
+                ]
+                for where in (lost, busy):
+                    await one.ask("prompt.submit", {**where, "text": "wait"})
+                live = a.gateway.sessions.live[SessionId(lost["session_id"])]
+                table.grant(SessionId(lost["session_id"]), "b")
+                theirs = list(events_of(table, lost["session_id"]))
+                await live.gone.wait()
+                assert events_of(table, lost["session_id"]) == theirs
+                await one.ask("session.events.subscribe", kept)
+                seq = (await one.ask("prompt.submit", {**kept, "text": "calls"}))["seq"]
+                heard = await one.events(until=ended(seq))
+                state = await a.gateway.sessions.state(SessionId(busy["session_id"]))
+
+            assert state.running
+            assert not live.agent.gone.is_set()
+            assert "session/cancel" in said(heard)
+            assert "session/close" in said(heard)
 
 
 async def test_what_is_held_twice_is_given_back_once() -> None:

@@ -132,6 +132,30 @@ async def test_a_gateway_is_killed_and_its_clients_go_on_at_another(
     assert exits == [{"reason": "gateway_restarted"}]
 
 
+@pytest.mark.parametrize("nodes", NODES)
+async def test_a_session_that_one_gateway_deletes_is_gone_at_the_other(
+    tmp_path: Path, nodes: int
+) -> None:
+    """P-20a: whoever follows it there is told, and not that numbers have begun anew."""
+    async with (
+        two_gateways(tmp_path, nodes) as (_, (_, url), (_, other)),
+        connect(url, TOKEN.reveal(), backoff=QUICK) as one,
+        connect(other, TOKEN.reveal(), backoff=QUICK) as two,
+    ):
+        with anyio.fail_after(60):
+            session = (await one.request("session.create", {"cwd": "."}))["session_id"]
+            theirs = await two.follow(session)
+            await theirs.until(lambda me: me.caught_up)
+            await one.request("session.close", {"session_id": session})
+            await one.request("session.delete", {"session_id": session})
+            await theirs.until(lambda me: me.gone is not None)
+            stats = await two.request("session.events.stats")
+
+    assert (theirs.gone, theirs.resets) == ("it was deleted", 0)
+    assert (stats["sessions"], stats["events"]) == (0, 0)
+    assert stats["bytes"] > 0
+
+
 @pytest.mark.cluster
 @pytest.mark.parametrize("nodes", [1, 3])
 async def test_a_gateway_is_paused_across_its_lease(tmp_path: Path, nodes: int) -> None:
