@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from eventlog.arguments import GAP as LOST
 from eventlog.checksum import Checksum
 from eventlog.event import Event, line
 from eventlog.packing import unpacked
@@ -82,9 +83,13 @@ class Sealer:
             begin, last, ts = first + start, first + end - 1, times[end - 1]
             yield Batch(begin, last, ts, LINES, self.crc(begin, last, ts, LINES, body), body)
 
-    def seal_gap(self, first: int, last: int, ts: int, reason: str) -> Batch:
-        """Return a batch that says that *first* to *last* are lost."""
-        body = gap(first, last, ts, reason).text
+    def seal_loss(self, first: int, last: int, ts: int, reason: str) -> Batch:
+        """Return a batch that says that *first* to *last* are lost, and why."""
+        return self.seal_gap(first, last, ts, _lost(first, last, reason))
+
+    def seal_gap(self, first: int, last: int, ts: int, event: Event) -> Batch:
+        """Return a batch of one event that stands in the place of *first* to *last*."""
+        body = line(last, ts, event)
         return Batch(first, last, ts, GAP, self.crc(first, last, ts, GAP, body), body)
 
     def intact(self, batch: Batch) -> bool:
@@ -134,8 +139,12 @@ class Sealer:
 
 def gap(first: int, last: int, ts: int, reason: str) -> Run:
     """Return the line that stands for events that are lost, and why."""
-    event = Event.of("log.gap", {"first": first, "last": last, "reason": reason})
-    return Run(first, last, line(last, ts, event), reason)
+    # the time is of a batch that may be damaged: it may be none
+    return Run(first, last, line(last, max(ts, 0), _lost(first, last, reason)), reason)
+
+
+def _lost(first: int, last: int, reason: str) -> Event:
+    return Event.of(LOST, {"first": first, "last": last, "reason": reason})
 
 
 def _spans(text: bytes, first: int, last: int) -> bool:

@@ -32,8 +32,9 @@ from eventlog.cassette_reader import (
     read_cassette,
 )
 from eventlog.errors import BadCassette, WrongExpectedVersion
-from eventlog.event import GATEWAY, START, Event, Seq, SessionId, event_of
+from eventlog.event import GATEWAY, START, Seq, SessionId, seq_of
 from eventlog.store import Log, LogReader, SessionRow
+from eventlog.verbatim import Placed, append_verbatim, placed
 
 __all__ = [
     "CassetteBase",
@@ -73,13 +74,16 @@ async def export_cassette(source: LogReader, session_id: SessionId) -> AsyncGene
         page = await source.read(
             session_id, after=cursor, limit=wanted, limit_bytes=_PAGE, by_reference=True
         )
-        if not page.body:
+        lines = page.lines
+        while lines and seq_of(lines[-1]) > header.head:
+            lines.pop()  # a gap is one line of many events: it came with others that are newer
+        if not lines:
             break  # whoever reads the file is told by its header that something is missing
-        for text in page.lines if b'"$blob":' in page.body else ():
+        for text in lines if b'"$blob":' in page.body else ():
             async for piece in _blobs(source, session_id, text, written):
                 yield piece
-        yield page.body + b"\n"
-        cursor = page.next
+        yield b"\n".join(lines) + b"\n"
+        cursor = seq_of(lines[-1])
 
 
 async def _base(source: LogReader, session_id: SessionId, floor: int) -> CassetteBase | None:
@@ -109,8 +113,9 @@ async def import_cassette(
 
     The new id is `imp-` and the beginning of the content's SHA-256, so importing the same
     content again changes nothing; a cassette of `@gateway` ends in `-0` (protocol §8). *into*
-    appends the events to that session instead, each time. A session is imported whole or not at
-    all, and is held in memory while it is.
+    appends the events to that session instead, each time. A session is held in memory, and
+    imported whole or not at all; one with gaps is imported from gap to gap, and importing again
+    goes on.
 
     Raises:
         BadCassette: the file is damaged, or begins after seq 1; nothing was appended.
@@ -124,8 +129,9 @@ async def import_cassette(
         (only,) = sessions
         if only.base:
             raise BadCassette(name, 1, "what it begins behind cannot be appended to a session")
-        await log.append(into, only.events, at=only.times)
-        return [Imported(into, len(only.events))]
+        events, times = [one.event for one in only.items], [one.ts for one in only.items]
+        await log.append(into, events, at=times)
+        return [Imported(into, len(events))]
     for session in sessions:
         session.check_complete(name)
     keys = _keys(sessions)
@@ -147,17 +153,17 @@ def _keys(sessions: Iterable[_Session]) -> list[SessionId]:
 
 
 async def _append_new(log: Log, key: SessionId, session: _Session) -> int:
+    extent = await log.read(key, limit=0)
+    if extent.head and extent.floor != session.start:
+        return 0  # it was imported before, and has been pruned or deleted since
+    items = [item for item in session.items if item.first > extent.head]
     try:
-        if session.base:
+        if session.base and not extent.head:
             await log.begin(key, session.base.state, session.row(key))
-    except WrongExpectedVersion as known:
-        if known.actual != session.start:
-            return 0
-    try:
-        await log.append(key, session.events, expected=session.start, at=session.times)
+        await append_verbatim(log, key, items)
     except WrongExpectedVersion:
-        return 0  # it was imported before
-    return len(session.events)
+        return 0  # another imports it
+    return len(items)
 
 
 @dataclass(slots=True)
@@ -166,8 +172,7 @@ class _Session:
 
     header: CassetteHeader
     base: CassetteBase | None = None
-    events: list[Event] = field(default_factory=list)
-    times: list[int] = field(default_factory=list)
+    items: list[Placed] = field(default_factory=list)
     digest: hashlib._Hash = field(default_factory=hashlib.sha256)
 
     @property
@@ -182,20 +187,22 @@ class _Session:
         seq = self.start
         return SessionRow(key, base.created, base.updated, seq, seq, base.title, base.opened)
 
+    @property
+    def end(self) -> int:
+        """Where it ends as far as it is there, gaps included."""
+        return self.items[-1].last if self.items else self.start
+
     def begin(self, base: CassetteBase) -> None:
         self.base = base
         self.digest.update(base.line() + b"\n")
 
     def add(self, text: bytes) -> None:
-        ts, event = event_of(text)
-        self.events.append(event)
-        self.times.append(ts)
+        self.items += placed([text], self.end)
         self.digest.update(text + b"\n")
 
     def check_complete(self, name: str) -> None:
         """Refuse what would be numbered anew."""
-        lost = self.header.head - self.start - len(self.events)
-        if lost:
+        if lost := self.header.head - self.end:
             key = self.header.session_id
             raise BadCassette(name, 1, f"{lost} events of {key} are missing: it can be read only")
 

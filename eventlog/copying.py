@@ -1,4 +1,4 @@
-"""All sessions of one log into another: same ids, numbers, times, bases, large strings.
+"""All sessions of one log into another: same ids, numbers, times, bases, large strings, gaps.
 
 Above this module: the command line. Below it: the port. The logs may be of any two kinds.
 
@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
+from eventlog.arguments import numbers_lost
 from eventlog.errors import WrongExpectedVersion
 from eventlog.event import SessionId, event_of
 from eventlog.store import Log, LogReader, SessionRow
+from eventlog.verbatim import append_verbatim, placed
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ async def copy_log(source: LogReader, target: Log) -> AsyncGenerator[Copied, Non
         except _Other as problem:
             yield Copied(row.id, 0, str(problem))
         except WrongExpectedVersion:
-            yield Copied(row.id, 0, "events of it are missing or damaged")
+            yield Copied(row.id, 0, "something else writes it")
 
 
 class _Other(Exception):
@@ -55,10 +57,7 @@ async def _copy(source: LogReader, target: Log, row: SessionRow) -> int:
         await target.begin(row.id, base, row)
         cursor = row.floor
     while (page := await source.read(row.id, after=cursor, limit_bytes=1 << 20)).body:
-        copied = [event_of(text) for text in page.lines]
-        events, times = [event for _, event in copied], [ts for ts, _ in copied]
-        await target.append(row.id, events, expected=cursor, at=times)
-        cursor = page.next
+        cursor = await append_verbatim(target, row.id, placed(page.lines, cursor))
     return cursor - head
 
 
@@ -66,8 +65,11 @@ async def _is_same(source: LogReader, target: Log, row: SessionRow, head: int) -
     """Whether the other log's last event stands in this one's session, too."""
     if head > row.head:
         return False
-    ours = await source.read(row.id, after=head - 1, limit=1)
     theirs = await target.read(row.id, after=head - 1, limit=1)
-    if not theirs.body or not ours.continues(head - 1):
+    # of a gap, damage that is not recorded yet says only what follows the place that was asked for
+    lost = numbers_lost(event_of(theirs.body)[1]) if theirs.body else None
+    before = lost.first - 1 if lost and lost.last == head else head - 1
+    ours = await source.read(row.id, after=before, limit=1)
+    if not theirs.body or not ours.continues(before):
         return await target.base(row.id) == await source.base(row.id)
     return ours.body == theirs.body

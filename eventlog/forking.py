@@ -2,8 +2,8 @@
 
 Above this module: the gateway, the command line. Below it: the port.
 
-The past is copied event by event under the same numbers, so that what refers to a number still
-does; behind it stands `log.forked`, and the end of whatever was open there. A fork has none of
+The past is copied event by event under the same numbers, gaps included, so that what refers to a
+number still does; behind it stands `log.forked`, and the end of whatever was open there. A fork has none of
 the names of its parent, or an agent's id would mean two sessions (P-22): an alias is copied as
 one of the fork's own id.
 """
@@ -14,8 +14,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from eventlog.errors import HistoryTruncated
-from eventlog.event import Envelope, Event, SessionId, event_of, line, parse
+from eventlog.event import Envelope, Event, SessionId, line, parse, seq_of
 from eventlog.store import Log
+from eventlog.verbatim import append_verbatim, placed
 
 _ALIAS: Final = b'"type":"session.alias"'
 
@@ -64,23 +65,30 @@ async def fork(log: Log, parent: SessionId, child: SessionId, seq: int) -> None:
         WrongExpectedVersion: *child* is known.
 
     """
-    extent = await log.read(parent, limit=0)
-    if not extent.continues(seq):
-        raise HistoryTruncated(parent, seq, extent.floor, extent.head)
+    await _check(log, parent, seq)
     cursor = await _begin(log, parent, child)
     work = OpenWork()
     while cursor < seq:
         limit = min(4096, seq - cursor)
         page = await log.read(parent, after=cursor, limit=limit, limit_bytes=1 << 20)
-        for envelope in page.envelopes():
-            work.see(envelope)
-        copied = [event_of(_own(text, child)) for text in page.lines]
-        events, times = [event for _, event in copied], [ts for ts, _ in copied]
-        await log.append(child, events, expected=cursor, at=times)
-        cursor = page.next
+        lines = [text for text in page.lines if seq_of(text) <= seq]  # a gap is a line of many
+        if not lines:
+            raise HistoryTruncated(parent, seq, page.floor, page.head)  # removed meanwhile
+        for text in lines:
+            work.see(parse(text))
+        own = [_own(text, child) for text in lines]
+        cursor = await append_verbatim(log, child, placed(own, cursor))
     forked = Event.of("log.forked", {"from": {"session_id": parent, "seq": seq}})
     closing = work.closing({"message": LEFT, "code": 5035})
     await log.append(child, [forked, *closing], expected=seq)
+
+
+async def _check(log: Log, session_id: SessionId, seq: int) -> None:
+    """Raise HistoryTruncated unless the session stood at *seq* once: not inside of a gap."""
+    page = await log.read(session_id, after=max(seq - 1, 0), limit=1, by_reference=True)
+    inside = page.floor < seq <= page.head and seq_of(page.lines[0]) != seq
+    if inside or not page.continues(seq):
+        raise HistoryTruncated(session_id, seq, page.floor, page.head)
 
 
 async def _begin(log: Log, parent: SessionId, child: SessionId) -> int:

@@ -10,6 +10,7 @@ from uuid import uuid4
 import anyio
 
 from eventlog import blobs
+from eventlog.arguments import check_gap, check_times
 from eventlog.errors import WrongExpectedVersion
 from eventlog.event import (
     GATEWAY,
@@ -20,13 +21,13 @@ from eventlog.event import (
     Span,
     is_session,
     line,
-    parse,
+    seq_of,
     valid_session_id,
 )
 from eventlog.lease import Sole
 from eventlog.listing import Listing, listing
 from eventlog.paging import put_back, within
-from eventlog.store import KEPT, Checkpoint, Page, Prunable, SessionRow, check_times
+from eventlog.store import KEPT, Checkpoint, Page, Prunable, SessionRow
 from eventlog.stream import Stream
 
 
@@ -86,14 +87,14 @@ class MemoryStore:
         await anyio.lowlevel.checkpoint()
         stream = self._streams.get(valid_session_id(session_id)) or Stream()
         start = max(after, stream.floor)
-        taken: Sequence[bytes] = stream.lines[start - stream.floor :][:limit]
+        taken: Sequence[bytes] = stream.after(start, limit)
         if limit_bytes is not None:
             taken = within(taken, limit_bytes)
         page = Page(
             epoch=self._epoch,
             floor=Seq(stream.floor),
             head=Seq(stream.head),
-            next=Seq(start + len(taken)),
+            next=seq_of(taken[-1]) if taken else Seq(start),
             body=b"\n".join(taken),
         )
         return page if by_reference else await put_back(page, self._fetch, limit_bytes)
@@ -145,12 +146,12 @@ class MemoryStore:
             if stream.known and (every or is_session(key))
         ]
         known.sort(key=lambda key: -self._streams[key].order)
-        return [self._row(key) for key in known[:limit]]
+        return [self._streams[key].row(key) for key in known[:limit]]
 
     async def session(self, session_id: SessionId) -> SessionRow | None:
         """Return one session's row."""
         known = session_id in self._streams and self._streams[session_id].known
-        return self._row(session_id) if known else None
+        return self._streams[session_id].row(session_id) if known else None
 
     async def resolve(self, name: str) -> Sequence[SessionId]:
         """Return every session that *name* is the id or an alias of."""
@@ -210,17 +211,22 @@ class MemoryStore:
         stream.created, stream.updated = row.created, row.updated
         stream.title, stream.opened = row.title, row.opened
 
+    async def skip(self, session_id: SessionId, gap: Event, *, at: int) -> None:
+        """Record that events are lost: *gap* stands in the place of all of them, for good."""
+        await anyio.lowlevel.checkpoint()
+        first, last = check_gap(gap, at)
+        stream = self._streams[valid_session_id(session_id)]
+        if stream.head != first - 1:
+            raise WrongExpectedVersion(session_id, first - 1, stream.head)
+        self._grow(stream, [b""] * (last - first) + [line(last, at, gap)], [at])
+
     async def prunable(
         self, session_id: SessionId, *, to: int | None = None, before: int | None = None
     ) -> Prunable:
         """Return how far a session can be pruned; every event is a batch here."""
         await anyio.lowlevel.checkpoint()
         stream = self._streams.get(valid_session_id(session_id)) or Stream()
-        kept = stream.head if to is None else max(stream.floor, min(to, stream.head))
-        lines = stream.lines[: kept - stream.floor]
-        if before is not None:
-            late = (n for n, text in enumerate(lines) if parse(text)["ts"] >= before)
-            lines = lines[: next(late, len(lines))]
+        lines = stream.before(stream.head if to is None else to, before)
         return Prunable(Seq(stream.floor + len(lines)), len(lines), sum(map(len, lines)))
 
     async def prune(self, session_id: SessionId, base: Checkpoint) -> None:
@@ -272,14 +278,17 @@ class MemoryStore:
         at: Sequence[int] | None,
     ) -> None:
         times = at or [self._clock() // 1000] * len(events)
-        head = stream.head
-        stream.lines += map(line, range(head + 1, head + 1 + len(events)), times, events)
-        stream.created = stream.created if head else times[0]
-        stream.updated = times[-1]
-        self._batches += 1
-        stream.order = self._batches
+        numbers = range(stream.head + 1, stream.head + 1 + len(events))
+        self._grow(stream, list(map(line, numbers, times, events)), times)
         if found := listing(events):
             self._list(session_id, stream, found)
+
+    def _grow(self, stream: Stream, lines: Sequence[bytes], times: Sequence[int]) -> None:
+        stream.created = stream.created if stream.head else times[0]
+        stream.updated = times[-1]
+        stream.lines += lines
+        self._batches += 1
+        stream.order = self._batches
         stream.wake()
 
     def _list(self, session_id: SessionId, stream: Stream, found: Listing) -> None:
@@ -289,15 +298,3 @@ class MemoryStore:
         for _, alias in found.aliases:
             if session_id not in self._aliases[alias]:
                 self._aliases[alias].append(session_id)
-
-    def _row(self, key: SessionId) -> SessionRow:
-        stream = self._streams[key]
-        return SessionRow(
-            id=key,
-            created=stream.created,
-            updated=stream.updated,
-            floor=Seq(stream.floor),
-            head=Seq(stream.head),
-            title=stream.title,
-            opened=stream.opened,
-        )

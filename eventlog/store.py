@@ -284,6 +284,14 @@ class Log(EventStore, Contents, Catalogue, Checkpoints, Retention, Condition, Pr
         """
         ...
 
+    async def skip(self, session_id: SessionId, gap: Event, *, at: int) -> None:
+        """Record that events are lost: *gap* stands in the place of all of them, for good.
+
+        Its payload says which (`first`, `last`); *at* is its `ts`. It raises what `append` does,
+        WrongExpectedVersion where these are not the next ones, ValueError where it does not say.
+        """
+        ...
+
     async def unsettled(self) -> Sequence[SessionId]:
         """Return the sessions that grew since the log was last settled, never `@gateway`.
 
@@ -295,11 +303,3 @@ class Log(EventStore, Contents, Catalogue, Checkpoints, Retention, Condition, Pr
     async def settle(self) -> None:
         """Note durably that nothing is open in what has been recorded up to now."""
         ...
-
-
-def check_times(events: Sequence[Event], at: Sequence[int]) -> None:
-    """Raise ValueError unless *at* holds one possible `ts` an event."""
-    if len(at) != len(events):
-        raise ValueError(f"{len(at)} times for {len(events)} events")
-    if bad := next((ts for ts in at if not 0 <= ts < 2**63), None):
-        raise ValueError(f"{bad} is no time in µs since the Unix epoch")

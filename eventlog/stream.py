@@ -11,7 +11,8 @@ from typing import Any
 
 import anyio
 
-from eventlog.store import Checkpoint
+from eventlog.event import Seq, SessionId, parse
+from eventlog.store import Checkpoint, SessionRow
 
 
 @dataclass
@@ -36,6 +37,35 @@ class Stream:
     def head(self) -> int:
         """The number of the last event."""
         return self.floor + len(self.lines)
+
+    def after(self, seq: int, limit: int) -> list[bytes]:
+        """Return the lines that follow *seq*: of what is lost, the one that says so."""
+        return [text for text in self.lines[seq - self.floor :] if text][:limit]
+
+    def before(self, seq: int, ts: int | None) -> list[bytes]:
+        """Return the lines up to *seq*, and of these all before one of *ts* or later.
+
+        What is lost stays whole, or goes whole.
+        """
+        lines = self.lines[: max(seq, self.floor) - self.floor]
+        if ts is not None:
+            late = (n for n, text in enumerate(lines) if text and parse(text)["ts"] >= ts)
+            lines = lines[: next(late, len(lines))]
+        while lines and not lines[-1]:
+            lines.pop()
+        return lines
+
+    def row(self, key: SessionId) -> SessionRow:
+        """Return what a list shows of it."""
+        return SessionRow(
+            id=key,
+            created=self.created,
+            updated=self.updated,
+            floor=Seq(self.floor),
+            head=Seq(self.head),
+            title=self.title,
+            opened=self.opened,
+        )
 
     def clear(self) -> None:
         """Leave nothing but the number of the last event."""

@@ -7,7 +7,15 @@ docstring of a promise says what is promised and by whose rule.
 Needs `hypothesis`; nothing else in this package does, and nothing imports this one.
 """
 
-from eventlog.conformance import appending, cataloguing, following, reading, removing, storing
+from eventlog.conformance import (
+    appending,
+    cataloguing,
+    following,
+    losing,
+    reading,
+    removing,
+    storing,
+)
 from eventlog.conformance.machine import Reconnecting
 from eventlog.conformance.opening import Open, Promise
 
@@ -18,6 +26,7 @@ PROMISES: tuple[Promise, ...] = (
     *cataloguing.PROMISES,
     *storing.PROMISES,
     *removing.PROMISES,
+    *losing.PROMISES,
 )
 
 __all__ = ["PROMISES", "Open", "Promise", "Reconnecting"]

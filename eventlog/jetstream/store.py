@@ -17,8 +17,10 @@ import anyio
 from anyio.abc import TaskGroup
 
 from eventlog.address import LogAddress, address
+from eventlog.arguments import check_gap, check_times
 from eventlog.errors import LogUnavailable
 from eventlog.event import Event, SessionId, Span
+from eventlog.jetstream.gaps import Gaps
 from eventlog.jetstream.leases import ClusterLeases
 from eventlog.jetstream.parts import Parts, connected
 from eventlog.jetstream.pruning import Pruning
@@ -26,7 +28,7 @@ from eventlog.jetstream.publishing import Publisher
 from eventlog.jetstream.reader import JetStreamReader
 from eventlog.jetstream.session import Session
 from eventlog.jetstream.writer import Writer
-from eventlog.store import Checkpoint, SessionRow, check_times
+from eventlog.store import Checkpoint, SessionRow
 
 
 class JetStreamStore(JetStreamReader):
@@ -62,8 +64,14 @@ class JetStreamStore(JetStreamReader):
             name=process,
             clock=clock,
         )
-        self._pruning = Pruning(
-            parts, self._keeping, Publisher(parts.link, parts.looks), writer=process
+        publisher = Publisher(parts.link, parts.looks)
+        self._pruning = Pruning(parts, self._keeping, publisher, writer=process)
+        self._gaps = Gaps(
+            parts,
+            publisher,
+            checksum=self._checksum,
+            writer=process,
+            holds=self.leases.may_write,
         )
 
     @classmethod
@@ -170,6 +178,14 @@ class JetStreamStore(JetStreamReader):
     async def begin(self, session_id: SessionId, base: Checkpoint, row: SessionRow) -> None:
         """Let a session that is not known yet begin behind *base*."""
         await self._pruning.begin(self._looks.session(session_id), base, row)
+
+    async def skip(self, session_id: SessionId, gap: Event, *, at: int) -> None:
+        """Record that events are lost: *gap* stands in the place of all of them, for good."""
+        lost = check_gap(gap, at)
+        session = self._looks.session(session_id)
+        with self._link.in_time("whether it was recorded is not known: no server has answered"):
+            self._writer.check()
+            await self._gaps.record(session, gap, lost, at)
 
     async def prune(self, session_id: SessionId, base: Checkpoint) -> None:
         """Remove a session's events up to *base*, which stays in their place."""

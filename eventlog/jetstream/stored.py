@@ -21,6 +21,8 @@ FIRST: Final = "Seq-First"
 LAST: Final = "Seq-Last"
 TIME: Final = "Ts"
 CRC: Final = "Crc"
+CODEC: Final = "Codec"
+"""How a body is stored, where it is not lines."""
 EPOCH: Final = "Epoch"
 WRITER: Final = "Writer"
 ROW: Final = "Row"
@@ -69,7 +71,8 @@ def stored(message: Message) -> Stored | None:
     try:
         Row.of(row)
         first, last = int(found[FIRST]), int(found[LAST])
-        batch = Batch(first, last, int(found[TIME]), LINES, int(found[CRC]), message.body)
+        codec, crc = int(found.get(CODEC, LINES)), int(found[CRC])
+        batch = Batch(first, last, int(found[TIME]), codec, crc, message.body)
         order = int(found.get(ORDER, message.seq))
     except (KeyError, ValueError, TypeError, Malformed):
         return None
@@ -78,7 +81,8 @@ def stored(message: Message) -> Stored | None:
 
 def headers(batch: Batch, row: str, *, epoch: str, writer: str) -> dict[str, str]:
     """Return what stands beside a batch's body."""
-    return {
+    codec = {} if batch.codec == LINES else {CODEC: str(batch.codec)}
+    return codec | {
         FIRST: str(batch.first),
         LAST: str(batch.last),
         TIME: str(batch.ts),

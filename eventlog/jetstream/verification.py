@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from typing import Final
 
-from eventlog.batch import Sealer
+from eventlog.batch import RECORDED, Sealer
 from eventlog.blobs import MARK, referred
 from eventlog.checksum import Checksum
 from eventlog.event import SessionId, seq_of
@@ -57,7 +57,7 @@ class Verification:
                 yield _damage(session.key, cursor + 1, head, "missing")
                 return
             for run in runs:
-                if run.lost:
+                if run.lost and run.reason != RECORDED:
                     yield _damage(session.key, run.first, run.last, run.reason)
                 elif MARK in run.text:
                     _note(run.text, used)

@@ -99,7 +99,7 @@ class Past:
             if place.last < due or (batch := read(place, self._sealer)) is None:
                 continue
             if batch.first > due:
-                yield None, self._sealer.seal_gap(due, batch.first - 1, batch.ts, "damaged")
+                yield None, self._sealer.seal_loss(due, batch.first - 1, batch.ts, "damaged")
             yield place.id, batch if batch.first >= due else self._rest(batch, due)
             due, ts = batch.last + 1, batch.ts
         last = self._remains.begins[self._number]
@@ -107,13 +107,13 @@ class Past:
             if place.first == last and place.last - place.first < _CREDIBLE:
                 last = place.last
         if last >= due:
-            yield None, self._sealer.seal_gap(due, last, ts, "damaged")
+            yield None, self._sealer.seal_loss(due, last, ts, "damaged")
 
     def _rest(self, batch: Batch, due: int) -> Batch:
         """Return what of a batch is not there yet: two states of a log may have cut it otherwise."""
         lines = (self._sealer.text(batch) or b"").split(b"\n")
         if batch.codec == GAP:
-            return self._sealer.seal_gap(due, batch.last, batch.ts, "damaged")
+            return self._sealer.seal_loss(due, batch.last, batch.ts, "damaged")
         body = b"\n".join(lines[due - batch.first :])
         crc = self._sealer.crc(due, batch.last, batch.ts, LINES, body)
         return Batch(due, batch.last, batch.ts, LINES, crc, body)

@@ -18,11 +18,13 @@ import aiosqlite
 import anyio
 
 from eventlog import codec
-from eventlog.errors import LogUnavailable
+from eventlog.arguments import check_gap, check_times
+from eventlog.batch import Sealer
+from eventlog.errors import EventLogError, LogUnavailable, WrongExpectedVersion
 from eventlog.event import GATEWAY, Event, Seq, SessionId, Span, valid_session_id
 from eventlog.lease import Sole
 from eventlog.packing import packed
-from eventlog.sqlite import catalogue, compaction, files, keeping, pruning, schema
+from eventlog.sqlite import catalogue, compaction, files, gaps, keeping, pruning, schema
 from eventlog.sqlite.faults import translated
 from eventlog.sqlite.heads import Heads, Stream
 from eventlog.sqlite.incarnation import Durability, Incarnation, begin, end, said
@@ -30,7 +32,7 @@ from eventlog.sqlite.mark import Mark
 from eventlog.sqlite.reader import Opened, SqliteReader, identified
 from eventlog.sqlite.transaction import Transactions
 from eventlog.sqlite.writer import Writer
-from eventlog.store import Checkpoint, Page, SessionRow, check_times
+from eventlog.store import Checkpoint, Page, SessionRow
 
 _SETTLE = "update meta set value = coalesce((select max(id) from batch), 0) where key = 'settled'"
 
@@ -199,6 +201,23 @@ class SqliteStore(SqliteReader):
         stream.head = stream.assigned = base.seq
         stream.cut(base.seq)
         stream.listed = True
+
+    async def skip(self, session_id: SessionId, gap: Event, *, at: int) -> None:
+        """Record that events are lost: *gap* stands in the place of all of them, for good."""
+        first, last = check_gap(gap, at)
+        stream = await self._stream(session_id)
+        if not stream.head == stream.assigned == first - 1:
+            raise WrongExpectedVersion(session_id, first - 1, stream.assigned)
+        batch = Sealer(session_id, self._checksum).seal_gap(first, last, at, gap)
+        # from here to its place in the writer's queue without a pause: what comes then is behind it
+        stream.assigned, stream.listed, stream.tail = last, True, None
+        try:
+            await self._writer.work(lambda one: gaps.record(one, session_id, batch))
+        except EventLogError:
+            await self._heads.reload([stream])
+            raise
+        stream.head = max(stream.head, last)
+        stream.wake()
 
     async def prune(self, session_id: SessionId, base: Checkpoint) -> None:
         """Remove a session's events up to *base*, which stays in their place."""

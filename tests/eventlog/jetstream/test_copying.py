@@ -17,7 +17,8 @@ from eventlog.cli import app as log
 from eventlog.copying import copy_log
 from replay.cli import app as replay
 
-PLAIN, PRUNED, LARGE = SessionId("plain.1"), SessionId("pruned"), SessionId("large")
+PLAIN, PRUNED = SessionId("plain.1"), SessionId("pruned")
+LARGE, LOST = SessionId("large"), SessionId("lost")
 
 
 async def fill(location: str | Path) -> None:
@@ -37,6 +38,10 @@ async def fill(location: str | Path) -> None:
         await into.prune(PRUNED, Checkpoint(Seq(3), 1, b'{"base":1}'))
         text = "large" * 300_000
         await into.append(LARGE, [Event.of("x", {"text": text}), Event.of("y")], at=[1, 2])
+        await into.append(LOST, [Event.of("x")], at=[1])
+        gap = Event.of("log.gap", {"first": 2, "last": 5, "reason": "damaged"})
+        await into.skip(LOST, gap, at=2)
+        await into.append(LOST, [Event.of("x")], at=[3])
 
 
 async def content(reader: LogReader) -> Mapping[str, object]:
@@ -80,8 +85,8 @@ async def test_a_copy_is_equal(way: str, url: str, tmp_path: Path) -> None:
 
     assert len(await copied(source, target, sessions=1)) == 1
     rest = await copied(source, target)
-    assert (rest[0], len(rest)) == (0, 3)
-    assert await copied(source, target) == [0, 0, 0]
+    assert (rest[0], len(rest)) == (0, 4)
+    assert await copied(source, target) == [0, 0, 0, 0]
 
     async with open_reader(source) as one, open_reader(target) as other:
         assert await content(one) == await content(other)
@@ -96,7 +101,7 @@ async def test_half_a_session_is_finished(url: str, tmp_path: Path) -> None:
         page = await source.read(PLAIN, limit=300)
         events = [Event.of(one["type"], one["payload"]) for one in page.envelopes()]
         await target.append(PLAIN, events, at=range(1, 301))
-    assert sorted(await copied(tmp_path / "log", url)) == [2, 6, 402]
+    assert sorted(await copied(tmp_path / "log", url)) == [2, 6, 6, 402]
     async with open_reader(tmp_path / "log") as one, open_reader(url) as other:
         assert await content(one) == await content(other)
 
