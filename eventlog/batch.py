@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from eventlog.arguments import GAP as LOST
 from eventlog.checksum import Checksum
@@ -40,6 +40,21 @@ class Batch(NamedTuple):
     codec: int
     crc: int
     body: bytes
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> Batch:
+        """Return a row as it was read; a damaged one may hold anything, and is a batch all the same.
+
+        What is not of its kind is nothing.
+        """
+        if tuple(map(type, row)) == _KINDS:
+            return cls._make(row)
+        *numbers, body = row
+        first, last, ts, codec, crc = (one if type(one) is int else 0 for one in numbers)
+        return cls(first, last, ts, codec, crc, body if type(body) is bytes else b"")
+
+
+_KINDS: Final = (int, int, int, int, int, bytes)
 
 
 class Run(NamedTuple):

@@ -17,9 +17,12 @@ from eventlog.event import GATEWAY, SessionId
 from eventlog.store import SessionRow
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
+# of a damaged row a value may be of any kind, and none of them hides another row
 _ROWS: Final = """
-    select cast(key as blob), created, coalesce(newest.ts, last_ts), floor,
-        coalesce(newest.last, floor), cast(title as blob), meta
+    select ifnull(cast(key as blob), x''), ifnull(cast(created as integer), 0),
+        ifnull(cast(coalesce(newest.ts, last_ts) as integer), 0),
+        ifnull(cast(floor as integer), 0), ifnull(cast(coalesce(newest.last, floor) as integer), 0),
+        cast(title as blob), cast(meta as blob)
     from session left join batch as newest on newest.id = (
         select id from batch where session = session.id order by first desc limit 1)
 """
@@ -95,7 +98,7 @@ async def unsettled(database: aiosqlite.Connection) -> Sequence[SessionId]:
 def _row(row: Iterable[Any]) -> SessionRow:
     key, created, updated, floor, head, title, opened = row
     return SessionRow(  # by position: by name takes half as long again
-        key.decode("utf-8", "replace"),  # damage of one row hides no other
+        key.decode("utf-8", "replace"),
         created,
         updated,
         floor,

@@ -80,7 +80,7 @@ def compact_some(
 
 
 def _row(sealer: Sealer, row: Any) -> _Row:
-    batch = Batch(*row[:6])
+    batch = Batch.of(row[:6])
     return _Row(row[6], batch, None if batch.codec == GAP else sealer.text(batch))
 
 

@@ -14,9 +14,9 @@ from eventlog.blobs import Piece, checked, hash_of
 from eventlog.event import SessionId
 from eventlog.sqlite.schema import on_connection
 
-_WHOLE: Final = "select body from blob where hash = ?"
+_WHOLE: Final = "select ifnull(cast(body as blob), x'') from blob where hash = ?"
 _REFERRED: Final = """
-    select blob.rowid, size from blob where hash = ? and exists (
+    select blob.rowid, ifnull(length(body), 0) from blob where hash = ? and exists (
         select 1 from blob_ref join session on session.id = blob_ref.session
         where session.key = ? and blob_ref.hash = blob.hash and blob_ref.last > session.floor)
 """

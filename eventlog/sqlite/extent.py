@@ -14,11 +14,15 @@ from eventlog.batch import Batch, Run
 _RESTS: Final = 16
 """Of so many, of a quarter of a megabyte at most."""
 
-_EXTENT: Final = """
-    select id, floor, coalesce(
-        (select last from batch where session = session.id order by first desc limit 1), floor)
-    from session where key = ?
+EXTENT: Final = """
+    with found(id, floor) as (
+        select id, ifnull(cast(floor as integer), 0) from session where key = ?)
+    select id, floor, ifnull(
+        (select max(ifnull(cast(last as integer), 0), first) from batch
+            where session = found.id order by first desc limit 1), floor)
+    from found
 """
+"""The id of a session, and from where to where it goes; a damaged row may hold anything."""
 # from the one that holds the number that is due
 _BATCHES: Final = """
     select first, last, ts, codec, crc, body from batch
@@ -26,7 +30,7 @@ _BATCHES: Final = """
         (select max(first) from batch where session = :id and first <= :due), 0)
     order by first
 """
-_FOLLOWING: Final = "select min(first) from batch where session = ? and first > ?"
+_FOLLOWING: Final = "select cast(min(first) as integer) from batch where session = ? and first > ?"
 
 
 class Extent(NamedTuple):
@@ -60,7 +64,7 @@ def look(
     """
     database.execute("begin")
     try:
-        if (found := database.execute(_EXTENT, (key,)).fetchone()) is None:
+        if (found := database.execute(EXTENT, (key,)).fetchone()) is None:
             return None
         session, floor, head = found
         due = max(due, floor + 1)
@@ -76,7 +80,7 @@ def _some(
     cursor = database.execute(_BATCHES, {"id": session, "due": due})
     batches, size = list[Batch](), 0
     for row in cursor:
-        batches.append(batch := Batch._make(row))
+        batches.append(batch := Batch.of(row))
         size += len(batch.body) + 1 if batch.first >= due else 0
         if size >= room or batch.last - due + 1 >= limit:
             break

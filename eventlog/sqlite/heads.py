@@ -13,13 +13,8 @@ import aiosqlite
 import anyio
 
 from eventlog.event import SessionId, valid_session_id
+from eventlog.sqlite.extent import EXTENT
 from eventlog.tail import Tail
-
-_END: Final = """
-    select id, floor, coalesce(
-        (select last from batch where session = session.id order by first desc limit 1), floor)
-    from session where key = ?
-"""
 
 
 @dataclass(slots=True, eq=False)
@@ -101,6 +96,6 @@ class Heads:
 
     async def _end(self, key: SessionId) -> tuple[int | None, int, int]:
         """Return the id of a session's row, if it has one, its floor, and where it ends."""
-        for row, floor, end in await self._database.execute_fetchall(_END, (key,)):
+        for row, floor, end in await self._database.execute_fetchall(EXTENT, (key,)):
             return row, floor, end
         return None, 0, 0

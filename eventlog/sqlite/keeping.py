@@ -86,7 +86,9 @@ def sealed(state: Checkpoint, checksum: Checksum, key: str, kind: str) -> tuple[
 def intact(row: Any, checksum: Checksum, key: str, kind: str) -> bool:
     """Whether a row `seq, version, crc, body` is as it was written."""
     seq, version, crc, body = row
-    return bool(crc == checksum.of(_place(key, kind, version, seq), body))
+    return isinstance(body, bytes) and bool(
+        crc == checksum.of(_place(key, kind, version, seq), body)
+    )
 
 
 def _opened(row: Any, checksum: Checksum, key: str, kind: str) -> Checkpoint | None:

@@ -17,6 +17,7 @@ import aiosqlite
 from eventlog.checksum import Checksum
 from eventlog.errors import WrongExpectedVersion
 from eventlog.event import START, Seq, SessionId
+from eventlog.sqlite.extent import EXTENT
 from eventlog.sqlite.keeping import BASE, sealed
 from eventlog.store import Checkpoint, Prunable, SessionRow
 
@@ -39,11 +40,6 @@ _PRUNABLE: Final = """
     from source left join batch on batch.session = source.id and batch.first > source.floor
         and batch.first < coalesce((select first from stays), :far)
     group by source.id
-"""
-_END: Final = """
-    select id, floor, coalesce(
-        (select last from batch where session = session.id order by first desc limit 1), floor)
-    from session where key = ?
 """
 _RAISE: Final = """
     update session set floor = last, last_ts = ts, last_batch = batch.id from batch
@@ -95,7 +91,7 @@ async def prunable(
 
 def prune(database: sqlite3.Connection, checksum: Checksum, key: str, base: Checkpoint) -> None:
     """Put *base* in the place of all that came up to it, which nobody sees any more."""
-    session, floor, _ = database.execute(_END, (key,)).fetchone() or (0, base.seq, 0)
+    session, floor, _ = database.execute(EXTENT, (key,)).fetchone() or (0, base.seq, 0)
     if base.seq <= floor:
         return
     if not database.execute(_RAISE, (session, base.seq)).rowcount:
@@ -110,7 +106,7 @@ def delete(database: sqlite3.Connection, key: str) -> int | None:
 
     None if there was nothing.
     """
-    session, floor, head = database.execute(_END, (key,)).fetchone() or (0, 0, 0)
+    session, floor, head = database.execute(EXTENT, (key,)).fetchone() or (0, 0, 0)
     if head == floor and not database.execute(_HAS_BASE, (session,)).fetchone():
         return None
     for table in ("alias", "base", "checkpoint"):
@@ -148,7 +144,7 @@ def begin(
 ) -> None:
     """Make a session that begins behind *base*."""
     key = row.id
-    if known := database.execute(_END, (key,)).fetchone():
+    if known := database.execute(EXTENT, (key,)).fetchone():
         raise WrongExpectedVersion(key, START, known[2])
     values = (key, row.created, base.seq, row.title, meta, row.updated)
     session = database.execute(_BEGIN, values).lastrowid

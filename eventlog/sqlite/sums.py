@@ -35,7 +35,7 @@ _SCHEMA: Final = """
 ALIASES: Final = f"select session, sum({ALIAS.format('')}) as total from alias group by session"  # noqa: S608
 REFS: Final = f"select session, sum({_REF.format('')}) as total from blob_ref group by session"  # noqa: S608
 SESSIONS: Final = f"""
-    select id, cast(key as blob), floor, deleted, own = {_SESSION.format("")}, names, refs
+    select id, ifnull(cast(key as blob), x''), ifnull(cast(floor as integer), 0), deleted, own = {_SESSION.format("")}, names, refs
     from session order by id
 """  # noqa: S608
 META_INTACT: Final = f"select value = ({_META}) from meta where key = 'sum'"  # noqa: S608

@@ -27,17 +27,23 @@ CHECK: Final = "pragma integrity_check"
 """What names, and what finds, damage of the structure."""
 _BATCHES: Final = """
     select batch.first, batch.last, batch.ts, codec, crc, body,
-        (select next.first from batch as next where next.session = batch.session
-            and next.first > batch.first order by next.first limit 1)
+        (select cast(next.first as integer) from batch as next
+            where next.session = batch.session and next.first > batch.first
+            order by next.first limit 1)
     from batch where session = ? and batch.first > ? order by batch.first limit ?
 """
 _BASE: Final = "select seq, version, crc, body from base where session = ?"
-_REFERRED: Final = "select hash, last from blob_ref where session = ?"
-_CHECKPOINTS: Final = """
-    select seq, version, crc, body, cast(kind as blob) from checkpoint where session = ?
+_REFERRED: Final = """
+    select ifnull(cast(hash as blob), x''), ifnull(cast(last as integer), 0)
+    from blob_ref where session = ?
 """
-_BLOBS: Final = "select rowid, hash, size = length(body) from blob"
-_BLOB: Final = "select body from blob where rowid = ?"
+_CHECKPOINTS: Final = """
+    select seq, version, crc, body, ifnull(cast(kind as blob), x'') from checkpoint where session = ?
+"""
+_BLOBS: Final = (
+    "select rowid, ifnull(cast(hash as blob), x''), ifnull(size = length(body), 0) from blob"
+)
+_BLOB: Final = "select ifnull(cast(body as blob), x'') from blob where rowid = ?"
 _STRAY: Final = {
     f"select count(*) from {table} where session not in (select id from session)": what  # noqa: S608
     for table, what in (
@@ -170,13 +176,17 @@ async def _of_events(
     begun = due = session.floor
     where = session.number
     while rows := list(await database.execute_fetchall(_BATCHES, (where, begun, _AT_ONCE))):
-        for run in sealer.runs(((Batch(*row[:6]), row[6]) for row in rows), due):
+        batches = [Batch.of(row[:6]) for row in rows]
+        follows = [row[6] for row in rows]
+        for run in sealer.runs(zip(batches, follows, strict=True), due):
             if run.lost and run.reason != RECORDED:
                 yield Damage(run.reason, session.id, run.first, run.last)
             elif MARK in run.text:
                 _note(run.text, used)
             due = run.last
-        begun = rows[-1][0]
+        if follows[-1] is None and due < (first := batches[-1].first):
+            yield Damage("damaged", session.id, first, first)  # or more: it does not say how many
+        begun = batches[-1].first
 
 
 def _note(text: bytes, used: dict[str, int]) -> None:
