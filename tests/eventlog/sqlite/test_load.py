@@ -153,25 +153,38 @@ async def test_small_events_cost_little_disk(tmp_path: Path) -> None:
 async def test_a_long_reader_does_not_stop_the_log(tmp_path: Path) -> None:
     """R026, S-5: while somebody holds an old state nothing is cut off the WAL, and it is read to its
     end; when they have gone the WAL is used again from its beginning, and grows no more.
+
+    What each append has to write meanwhile, and so has to wait for, is what it is without them: of
+    a hundred the costliest, and all together; none has to make up for what the others could not do.
     """
+
+    async def append() -> int:
+        before = written()
+        await store.append(OTHER, [CHUNK])
+        return written() - before
+
     async with SqliteStore.open(tmp_path) as store:
         await store.append(SESSION, [CHUNK] * 3_000)
         wal = tmp_path / "events.db-wal"
         with closing(sqlite3.connect(tmp_path / "events.db")) as reader:
             cursor = reader.execute("select b.id from batch as a, batch as b, batch as c")
             cursor.fetchone()
-            sizes = [wal.stat().st_size]
+            sizes, held = [wal.stat().st_size], list[int]()
             for _ in range(2_500):
-                await store.append(OTHER, [CHUNK])
+                held.append(await append())
                 sizes.append(wal.stat().st_size)
             assert sizes == sorted(sizes)
             assert sizes[-1] > sizes[0]
             assert len(cursor.fetchall()) == 12**3 - 1
         await store.append(OTHER, [CHUNK])
         longest = wal.stat().st_size
-        for _ in range(2_500):
-            await store.append(OTHER, [CHUNK])
+        free = [await append() for _ in range(2_500)]
         assert wal.stat().st_size == longest
+    held.sort()
+    free.sort()
+    assert held[2_475] <= free[2_475] + 4_096
+    assert sum(held) < 1.1 * sum(free)
+    assert held[-1] < 4 * free[-1]
 
 
 async def test_the_loop_is_never_held_for_long(tmp_path: Path) -> None:
