@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
@@ -25,7 +25,7 @@ from gateway.errors import CannotConnect, Closing, Code, PeerGone, RpcError
 from gateway.fetching import refers, whole
 from gateway.followed import Followed
 from gateway.follower import Follower, Seen
-from gateway.jsonrpc import Notification, Request
+from gateway.jsonrpc import Failure, Notification, Reply, Request, dump
 from gateway.peer import Call, Peer
 from gateway.transports import Transport, goodbye
 
@@ -61,7 +61,7 @@ class Client:
         self._ways = ways
         self._answerer = answerer
         self._backoff = backoff
-        self._followed = Followed()
+        self._followed = Followed(self._put)
         self._asked: dict[str, anyio.CancelScope] = {}
         self._peer: Peer | None = None
         self._connected = anyio.Event()
@@ -75,6 +75,15 @@ class Client:
         """Why the gateway records nothing at present, if so (S-9)."""
         self.refused = False
         """The gateway does not let this client in: its token is not the gateway's (P-7)."""
+
+    @property
+    def older(self) -> bool:
+        """Whether the gateway keeps no log: after a break a session may have to be read whole."""
+        return self._followed.older is True
+
+    def lasting(self, session_id: SessionId) -> str:
+        """Return the id by which a followed session is found again, whatever becomes of the line."""
+        return self._followed.elder.lasting(session_id) if self.older else session_id
 
     @property
     def connected(self) -> bool:
@@ -92,6 +101,8 @@ class Client:
         await self._connected.wait()
         if self._peer is None:
             raise PeerGone(method)
+        if self.older:
+            return await self._followed.elder.request(self._peer, method, params or {})
         return await self._peer.request(method, params)
 
     async def submit(self, session_id: str, text: str) -> dict[str, Any]:
@@ -99,13 +110,26 @@ class Client:
 
         Raises:
             RpcError: the session cannot take it.
+            PeerGone: the line dropped, and an older gateway would take it twice.
 
         """
-        params = {"session_id": session_id, "text": text, "submission_ref": uuid4().hex}
+        params = {"session_id": session_id, "text": text}
+        ref = {"submission_ref": uuid4().hex}
+        once = False  # an older gateway knows no refs
         while True:
+            await self._connected.wait()
+            once = once or self.older
             try:
-                receipt: dict[str, Any] = await self.request("prompt.submit", params)
+                told = params if once else params | ref
+                receipt: dict[str, Any] = await self.request("prompt.submit", told)
             except PeerGone:
+                if once:
+                    raise
+                continue
+            except RpcError as error:
+                if once or error.code != Code.UNKNOWN_KEY:
+                    raise
+                once = True
                 continue
             return receipt
 
@@ -184,17 +208,22 @@ class Client:
 
     async def _introduce(self, peer: Peer) -> None:
         self.lines += 1
-        can = {"server_requests": self._answerer is not None, "acp_updates": True, "blobs": True}
-        try:
-            await peer.request("client.capabilities", can)
-        except RpcError as error:  # an older gateway: it serves what it knows
-            log.info("the gateway did not take our capabilities: %s", error)
+        asks = {"server_requests": self._answerer is not None}
+        for can in ({**asks, "acp_updates": True, "blobs": True}, asks):
+            try:
+                await peer.request("client.capabilities", can)
+            except RpcError as error:  # an older gateway: it serves what it knows
+                log.info("the gateway did not take our capabilities: %s", error)
+            else:
+                return
 
     async def _keep_alive(self, peer: Peer) -> None:
         while True:
             await anyio.sleep(HEARTBEAT)
             try:
                 await peer.request("gateway.ping", timeout=2 * HEARTBEAT)
+            except RpcError:  # an older gateway does not know it; that, too, is a sign of life
+                pass
             except TimeoutError:
                 await peer.hang_up()
 
@@ -227,17 +256,33 @@ class Client:
 
     async def _answer(self, id_: str, method: str, params: dict[str, Any]) -> Any:
         assert self._answerer  # noqa: S101 - checked by the caller
-        session_id = SessionId(params.get("session_id", ""))
+        session_id = self._followed.asked(id_, method, params)
         with anyio.CancelScope() as scope:
             self._asked[id_] = scope
             try:
                 if refers(params):
                     params = await whole(self.request, session_id, params)
-                return await self._answerer(Asked(id_, method, params, session_id))
+                answer = await self._answerer(Asked(id_, method, params, session_id))
+                self._followed.answered(id_, answer)
+                return answer
             finally:
                 if self._asked.get(id_) is scope:
                     del self._asked[id_]
         raise RpcError(Code.NOT_SHOWN, "settled elsewhere")
+
+    def _put(self, id_: str, method: str, params: dict[str, Any]) -> None:
+        """Ask what an older gateway says is still open, unless it is being asked."""
+        if self._answerer and id_ not in self._asked:
+            self._followed.start(self._reply, id_, method, params)
+
+    async def _reply(self, peer: Peer, id_: str, method: str, params: dict[str, Any]) -> None:
+        answer: Reply | Failure
+        try:
+            answer = Reply(id_, await self._answer(id_, method, params))
+        except RpcError as error:
+            answer = Failure(id_, error)
+        with suppress(PeerGone):  # on the next line it is asked again
+            await peer.send_raw(dump(answer))
 
 
 @asynccontextmanager

@@ -1,6 +1,7 @@
 """The sessions that a client follows, on the line that it has at present (protocol §10).
 
-Above this module: `client`. Below it: followers, `fetching`, `transcript_pages`, a peer.
+Above this module: `client`. Below it: followers, `elder` for gateways that keep no log, `fetching`,
+`transcript_pages`, a peer.
 
 An event with a large string in it waits until that is fetched, and what comes behind it waits,
 too; what is too much to wait is let go, and asked for again.
@@ -9,13 +10,15 @@ too; what is too much to wait is let go, and asked for again.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
 from anyio.abc import TaskGroup
 
 from eventlog import Envelope, SessionId
-from gateway.errors import PeerGone, RpcError
+from gateway.elder import Elder, Put
+from gateway.errors import Code, PeerGone, RpcError
 from gateway.fetching import refers, whole
 from gateway.follower import Follower, Verdict
 from gateway.peer import Peer
@@ -25,9 +28,15 @@ log = logging.getLogger("gateway")
 
 
 class Followed:
-    """Followers by session. They outlive any line."""
+    """Followers by session. They outlive any line.
 
-    def __init__(self) -> None:
+    *put* asks the user what an older gateway tells of as still open.
+    """
+
+    def __init__(self, put: Put) -> None:
+        self.older: bool | None = None
+        """Whether the gateway keeps no log, so that much has to be done here; None: not known yet."""
+        self.elder = Elder(put)
         self._followers: dict[SessionId, Follower] = {}
         self._peer: Peer | None = None
         self._tasks: TaskGroup
@@ -45,7 +54,7 @@ class Followed:
             PeerGone: it has dropped already.
 
         """
-        self._peer, self._tasks = peer, tasks
+        self._peer, self._tasks, self.older = peer, tasks, None
         for follower in tuple(self._followers.values()):
             await self._subscribe(peer, follower)
 
@@ -55,6 +64,12 @@ class Followed:
 
     def hear(self, params: Any) -> None:
         """Take an event of the wire."""
+        if params.get("type") == "gateway.ready":
+            self.elder.ready(params.get("payload") or {})
+            return
+        if self.older:
+            self.elder.hear(params)
+            return
         follower = self._followers.get(params.get("session_id", ""))
         if follower is None or "seq" not in params:
             return
@@ -63,6 +78,22 @@ class Followed:
             self._park(follower, envelope)
         else:
             self._apply(follower, envelope)
+
+    def asked(self, id_: str, method: str, params: dict[str, Any]) -> SessionId:
+        """Return the session that a question is about."""
+        if self.older:
+            return self.elder.asked(id_, method, params)
+        return SessionId(params.get("session_id", ""))
+
+    def answered(self, id_: str, answer: Any) -> None:
+        """Hear what the user has answered: an older gateway tells it nobody."""
+        if self.older:
+            self.elder.answered(id_, answer)
+
+    def start(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
+        """Do *work*, of a peer and *arguments*, beside the rest, for as long as there is this line."""
+        if self._peer:
+            self._tasks.start_soon(work, self._peer, *arguments)
 
     def reached(self, session_id: str, seq: int) -> None:
         """Take the border of a session's history (P-19)."""
@@ -117,23 +148,37 @@ class Followed:
 
     async def _subscribe(self, peer: Peer, follower: Follower) -> None:
         """Ask for everything after the follower's cursor, from a snapshot if it must be."""
-        params: dict[str, Any] = {"session_id": follower.session_id, "last_seen": follower.seq}
-        if follower.epoch:
-            params["replay_epoch"] = follower.epoch
         follower.subscribing, follower.caught_up = True, False
         follower.parked.clear()
         try:
-            answer = await peer.request("session.events.subscribe", params)
-            if answer["snapshot_required"]:
-                await self._start_over(peer, follower, answer["epoch"])
-            else:
-                follower.epoch = answer["epoch"]
+            if not self.older:
+                await self._ask_for_events(peer, follower)
+            if self.older:
+                await self.elder.take_up(peer, follower)
             follower.gone = None
         except RpcError as error:
             log.warning("%s cannot be followed: %s", follower.session_id, error)
             follower.lose(error.message)
         finally:
             follower.subscribing = False
+
+    async def _ask_for_events(self, peer: Peer, follower: Follower) -> None:
+        """Subscribe, or find out that this gateway knows no such thing."""
+        params: dict[str, Any] = {"session_id": follower.session_id, "last_seen": follower.seq}
+        if follower.epoch:
+            params["replay_epoch"] = follower.epoch
+        try:
+            answer = await peer.request("session.events.subscribe", params)
+        except RpcError as error:
+            if error.code != Code.METHOD_NOT_FOUND:
+                raise
+            self.older = True
+            return
+        self.older = False
+        if answer["snapshot_required"]:
+            await self._start_over(peer, follower, answer["epoch"])
+        else:
+            follower.epoch = answer["epoch"]
 
     async def _subscribe_again(self, peer: Peer, follower: Follower) -> None:
         with suppress(PeerGone):  # the next line subscribes every follower anyway

@@ -10,7 +10,7 @@ has been applied, not when it has arrived.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from enum import Enum
 from typing import Any, Final
 
@@ -93,6 +93,7 @@ class Follower:
         self.parked = Parked()
         """What came and waits for a large string that stands before it."""
         self._seen = seen
+        self._version = 0
         self._fold = Fold(Transcript(session=session_id))
         self._changed = anyio.Event()
 
@@ -132,6 +133,16 @@ class Follower:
         self.resets += 1
         self._wake()
 
+    def begin_anew(self, records: Iterable[Envelope], epoch: str) -> None:
+        """Go on from what *records* tell of the whole session, numbered by this client (R056)."""
+        self.resets += self.epoch is not None
+        self._fold = Fold(Transcript(session=self.session_id))
+        for record in records:
+            self._fold.apply(record)
+        self.seq = Seq(self._fold.seq)
+        self.epoch = epoch
+        self._wake()
+
     async def until(self, met: Callable[[Follower], bool]) -> None:
         """Return once *met* is true of this follower."""
         while not met(self):
@@ -141,12 +152,13 @@ class Follower:
         """Yield the transcript whenever it has changed; several events may be one change."""
         shown = -1
         while True:
-            while self.seq == shown:
+            while self._version == shown:
                 await self._changed.wait()
-            shown = self.seq
+            shown = self._version
             yield self.transcript
 
     def _wake(self) -> None:
+        self._version += 1
         self._changed.set()
         self._changed = anyio.Event()
 

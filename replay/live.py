@@ -53,6 +53,10 @@ class Live:
         waiting = telling.waiting(scene, transcript, begin=self._begin)
         return Shown(settled, telling.written(waiting, scene, stays=False))
 
+    def again(self, transcript: Transcript) -> None:
+        """Hear that the session was read anew, under other ids: it is not shown a second time."""
+        self._telling.again(Scene.of(transcript, self.options), begin=self._begin)
+
     def _opening(self, scene: Scene) -> Iterator[Passage]:
         turns = len(scene.transcript.turns)
         self._begin = 1 if self._last is None else max(1, turns - self._last + 1)

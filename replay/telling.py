@@ -36,8 +36,12 @@ class Telling:
     def __init__(self, rule: Rule) -> None:
         self._rule = rule
         self._told: dict[str, tuple[str, ...]] = {}
+        self._words: set[tuple[int | None, tuple[str, ...]]] = set()
+        """What was told, by turns."""
         self._known: dict[str, AnyEntry] = {}
         self._turns: set[int] = set()
+        self._over: frozenset[int] = frozenset()
+        """Turns that had ended at the last look, and are told."""
         self._before: Passage | None = None
 
     def new(
@@ -58,10 +62,26 @@ class Telling:
             if not passage.lines or self._told.get(entry.id) == tuple(passage.lines):
                 continue
             self._told[entry.id] = tuple(passage.lines)
+            self._words.add((turn.n if turn else None, tuple(passage.lines)))
             if turn is not None and turn.n not in self._turns:
                 self._turns.add(turn.n)
                 yield _head(turn, scene)
             yield replace(passage, of=entry)
+        self._over = frozenset(turn.n for turn in whole.turns if turn.ended is not None)
+
+    def again(self, scene: Scene, *, begin: int = 1) -> None:
+        """Take *scene* as the same session under other ids: what was told of it stays told.
+
+        Of a turn that was over all is known, however it reads now; of any other what reads the same.
+        """
+        self._told.clear()
+        self._known.clear()
+        for turn, entry in _entries(scene, begin):
+            lines = tuple(passage_of(entry, scene).lines)
+            number = turn.n if turn else None
+            if (number, lines) in self._words or number in self._over:
+                self._told[entry.id] = lines
+                self._known |= {one.id: one for one in (entry, *scene.asks.get(entry.id, ()))}
 
     def waiting(self, scene: Scene, whole: Transcript, *, begin: int = 1) -> Iterator[Passage]:
         """Yield what is not ready, as it stands."""

@@ -1,4 +1,4 @@
-"""What a visitor may type beside prompts, and what is told of other sessions.
+"""What a visitor may type beside prompts, and what is told beside the session itself.
 
 Above this module: `visit`. Below it: nothing of ours but clean words.
 """
@@ -18,6 +18,12 @@ prompt waits for its turn. Questions are answered by the numbers beside the choi
   /quit        leave; the session goes on (or Ctrl-C twice, or Ctrl-D)
   /help        this"""
 
+RESET: Final = "— events before this were pruned; this is the session as it stands —"
+OLDER: Final = (
+    "— this gateway keeps no log: what happens while the line is down is not shown in full —"
+)
+ANEW: Final = "— read anew; what happened meanwhile is shown as far as this gateway has kept it —"
+
 _SIGNS: Final = {"running": "●", "needs_input": "◆", "idle": "◌"}
 
 
@@ -26,8 +32,9 @@ def listed(rows: Sequence[Mapping[str, Any]], here: str | None) -> Iterator[str]
     yield "sessions, the newest first:"
     wide = max((len(str(row["id"])) for row in rows), default=0)
     for row in rows:
-        sign = _SIGNS.get(row["status"], " ")
-        title = clean_line(row["title"] or row.get("preview") or "")[:60]
+        status = str(row.get("status") or "")  # an older gateway does not say
+        title = clean_line(row.get("title") or row.get("preview") or "")[:60]
+        sign = _SIGNS.get(status, " ")
         own = " · you are here" if row["id"] == here else ""
-        facts = " · ".join(part for part in (row["status"].replace("_", " "), title) if part)
+        facts = " · ".join(part for part in (status.replace("_", " "), title) if part)
         yield f"  {sign} {row['id']:<{wide}}  {facts}{own}"

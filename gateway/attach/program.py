@@ -89,7 +89,7 @@ def _say_goodbye(visit: Visit) -> None:
         case None if visit.session and visit.gone:
             tell(f"{visit.session} is no more: {visit.gone}")
         case None if visit.session:
-            tell(f"{visit.session} goes on; hermes-gateway attach {visit.session} comes back to it")
+            tell(f"{visit.name} goes on; hermes-gateway attach {visit.name} comes back to it")
         case None:
             raise typer.Exit
         case error:

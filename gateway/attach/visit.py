@@ -22,7 +22,7 @@ import anyio
 from eventlog import SessionId
 from gateway.attach.asking import Asking
 from gateway.attach.bar import bar
-from gateway.attach.commands import HELP, listed
+from gateway.attach.commands import ANEW, HELP, OLDER, RESET, listed
 from gateway.attach.queue import Queue
 from gateway.attach.screen import Screen
 from gateway.client import Client
@@ -38,9 +38,6 @@ PAUSE: Final = 0.04
 
 TWICE: Final = 2.0
 """Seconds in which a second Ctrl-C leaves."""
-
-
-RESET: Final = "— events before this were pruned; this is the session as it stands —"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +82,11 @@ class Visit:
         )
 
     @property
+    def name(self) -> str | None:
+        """The id by which the session is found again."""
+        return self.session and self._client.lasting(self.session)
+
+    @property
     def gone(self) -> str | None:
         """Why there is no session to come back to, if that is so."""
         return self._follower.gone if self._follower else None
@@ -116,8 +118,16 @@ class Visit:
             return
         self._here.set()
         live = Live(self._options(), turns=TURNS)
+        resets = follower.resets
+        if self._client.older:
+            self._note(OLDER)
         async for self._transcript in follower:
             live.options = self._options()
+            if follower.resets > resets:
+                resets = follower.resets
+                self._note(ANEW if self._client.older else RESET)
+                if self._client.older:
+                    live.again(self._transcript)
             shown = live.show(self._transcript)
             self._tail = shown.tail
             self._draw(shown.settled)
@@ -156,15 +166,12 @@ class Visit:
 
     async def _watch(self) -> None:
         """Look after what no event tells: the line, prompts that wait for one, a session's end."""
-        resets, gone = 0, None
+        gone = None
         while not self._client.refused:
             await anyio.sleep(0.25)
             if self._sending:
                 self._draw()
             follower = self._follower
-            if follower and follower.resets > resets and self._here.is_set():
-                resets = follower.resets
-                self._note(RESET)
             if follower and follower.gone != gone:
                 gone = follower.gone
                 self._note(f"! this session cannot be followed any more: {gone}" if gone else "")
@@ -222,8 +229,9 @@ class Visit:
         try:
             async with self._order:
                 await self._submit(text)
-        except RpcError as error:
-            self._note(f"! not taken: {error}")
+        except (RpcError, PeerGone) as error:
+            lost = isinstance(error, PeerGone)
+            self._note(f"! {'nobody knows whether it was taken' if lost else 'not taken'}: {error}")
             self.screen.put_back(text)
         finally:
             self._sending.pop(text, None)
@@ -246,7 +254,7 @@ class Visit:
 
     async def _list(self) -> None:
         rows = (await self._client.request("session.list", {"limit": 20}))["sessions"]
-        self._note("\n".join(listed(rows, self.session)))
+        self._note("\n".join(listed(rows, self.name)))
 
     def _stop(self) -> None:
         """Ctrl-C: stop the turn, or forget the words; a second one leaves."""

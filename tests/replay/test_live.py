@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eventlog import parse, read_capture
+from eventlog import Envelope, Event, Seq, line, parse, read_capture
 from replay import Fold, Live, TextOptions, Transcript, render_text
 
 OPTIONS = TextOptions(width=80, time="none")
@@ -100,3 +100,33 @@ def test_only_the_last_turns_of_history(captures: Path) -> None:
     settled = Live(OPTIONS, turns=1).show(last).settled
     assert "… 1 earlier turn not shown" in settled
     assert [line[:10] for line in settled.split("\n") if "── turn" in line] == ["── turn 2 "]
+
+
+def test_read_anew_nothing_is_said_twice(captures: Path) -> None:
+    """R056: the same session under other ids: a turn that was over stays told, whatever it reads now;
+    of one that runs only what reads otherwise is said.
+    """
+    seen = steps(captures / "hermes" / "05_approvals.jsonl")
+    first = next(n for n, one in enumerate(seen) if len(one.turns) == 2)
+    live = Live(OPTIONS)
+    for transcript in seen[:first]:
+        live.show(transcript)
+
+    renumbered = Fold()
+    for n, record in enumerate(_other_ids(captures / "hermes" / "05_approvals.jsonl"), 1):
+        record["seq"] = Seq(n)
+        renumbered.apply(record)
+    whole = renumbered.transcript()
+    assert whole.entries[0].id != seen[-1].entries[0].id
+    live.again(whole)
+    rest = live.show(whole).settled
+
+    second = render_text(seen[-1], OPTIONS)
+    second = second[second.index("── turn 2 ") :]
+    assert Counter(body(f"\n\n{rest}")) == Counter(body(f"\n\n{second}"))
+
+
+def _other_ids(file: Path) -> list[Envelope]:
+    """The same records behind one that says nothing: each has another number."""
+    session = max(read_capture(file.read_bytes()), key=lambda one: len(one.lines))
+    return [parse(line(1, 0, Event.of("sessions.changed"))), *map(parse, session.lines)]

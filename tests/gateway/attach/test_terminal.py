@@ -24,6 +24,7 @@ from gateway.auth import VARIABLE
 from gateway.errors import RpcError
 from gateway.transports import connect_websocket
 from replay import Fold, TextOptions, render_text
+from tests.gateway.old_gateway import ANSWER, PROMPT, STORED, TURN, OldGateway
 from tests.gateway.stage import ASKING, CAPTURES, QUIET, TOKEN, RawClient, player
 
 pytestmark = [
@@ -262,3 +263,35 @@ async def test_what_befalls_the_session_is_told(tmp_path: Path) -> None:
         await window.type("/quit", "Enter")
         left = await window.shows("left with 0", "is no more: it was deleted")
     assert "comes back" not in left
+
+
+@pytest.mark.parametrize("replays", [False, True], ids=["whole", "ring"])
+async def test_a_gateway_of_before(tmp_path: Path, *, replays: bool) -> None:
+    """R056: at a gateway that keeps no log it says so; the line breaks in mid-turn and once more
+    after it, and no line of the session stands there twice.
+    """
+    old = OldGateway(replays=replays, numbers=replays)
+    half = len(TURN) // 2
+    async with old.served(), terminal(tmp_path, "--url", old.url) as window:
+        await window.shows("● live", "this gateway keeps no log")
+        await window.type(PROMPT, "Enter")
+        await window.shows(f"  {PROMPT}\n")
+        await old.tell(TURN[:half])
+        await window.shows("3 README.md", "working")
+        await old.drop()
+        await old.tell(TURN[half:-4])
+        await window.shows("❯", *(["read anew"] if not replays else []))
+        await window.shows("● live", "working")
+        await old.tell(TURN[-4:])
+        await window.shows("idle", "Done")
+        await old.drop()
+        await window.until(lambda text: "reconnecting" not in text and "● live" in text)
+        await window.type("/sessions", "Enter")
+        await window.shows("you are here")
+        await window.type("/quit", "Enter")
+        left = await window.shows("left with 0", f"attach {STORED} comes back")
+    lines = [line.strip() for line in left.split("\n")]
+    assert lines.count(PROMPT) == 1
+    assert sum(line.startswith("── turn 1 ") for line in lines) == 1
+    for line in ANSWER.replace("*", "").replace("`", "").split("\n"):
+        assert not line or sum(line in one.replace("*", "").replace("`", "") for one in lines) == 1
