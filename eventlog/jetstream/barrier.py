@@ -21,10 +21,10 @@ from typing import Any, Final, NamedTuple
 import anyio
 
 from eventlog.jetstream.codes import FULL
-from eventlog.jetstream.link import Link, Refused, Silent, answered
+from eventlog.jetstream.link import ATTEMPT, Link, Refused, Silent, answered
 from eventlog.jetstream.stored import ROLLUP
 from eventlog.jetstream.subjects import Subjects
-from eventlog.jetstream.timing import until
+from eventlog.jetstream.timing import left, until
 
 HEARD: Final = 2.5
 """Seconds; servers elect a new leader when they have heard nothing for at least four."""
@@ -112,7 +112,8 @@ class Barrier:
 
     async def _marked(self) -> int:
         """Store a mark; a majority has it, and no answer comes before."""
-        answer = await self._link.ask(self._mark, headers={ROLLUP: "sub"})
+        said = {ROLLUP: "sub"}
+        answer = await self._link.ask(self._mark, headers=said, within=left(ATTEMPT))
         try:
             seq = int(answered(answer.data)["seq"])
         except Refused as refused:

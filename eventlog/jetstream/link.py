@@ -24,7 +24,7 @@ from eventlog import codec
 from eventlog.address import LogAddress
 from eventlog.errors import LogUnavailable, Malformed
 from eventlog.jetstream.connecting import Connection, connect
-from eventlog.jetstream.timing import InTime, until
+from eventlog.jetstream.timing import InTime, left, until
 
 ATTEMPT: Final = 2.0
 """Seconds that one question may take; a server that is being cut off answers later, or never."""
@@ -163,9 +163,8 @@ class Link:
             Silent: there was none in time.
 
         """
-        left = max(0.0, min(within, until() - anyio.current_time()))
         try:
-            return await self._client.request(subject, body, timeout=left, headers=headers)
+            return await self._client.request(subject, body, timeout=within, headers=headers)
         except NoRespondersError:
             raise Silent("nobody serves it at present") from None
         except (NatsError, OSError) as error:
@@ -194,7 +193,7 @@ class Link:
 
         """
         text = codec.dumps(body) if body else b""
-        answer = await self.ask(f"$JS.API.{verb}", text, within=within)
+        answer = await self.ask(f"$JS.API.{verb}", text, within=left(within))
         return answered(answer.data)
 
     async def collect(self, wanted: Mapping[str, Any]) -> Collected:

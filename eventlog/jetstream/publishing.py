@@ -44,6 +44,10 @@ _AGAIN: Final = 0.1
 """Seconds until what was not answered is looked at, and sent again."""
 
 
+_HEADERS: Final = 4_096
+"""Bytes, more than headers ever take: adding them up would be felt."""
+
+
 class Conflict(Exception):
     """Something else has been stored: a session's end, or something beside it, has moved."""
 
@@ -79,32 +83,39 @@ class Publisher:
             LogUnavailable: whether it was stored is not known, or it cannot be.
 
         """
-        begun, end = anyio.current_time(), until(self._link.address.deadline)
+        try:
+            stored = await self._attempt(messages)
+        except (_Elsewhere, Refused, Silent) as problem:
+            with self._link.in_time("it cannot be written: no server has answered"):
+                return await self._insist(session, messages, problem)
+        self._link.served()
+        return stored
+
+    async def _insist(
+        self, session: Session, messages: Sequence[Outgoing], problem: Exception
+    ) -> int:
+        """Find out what became of *messages*, and send them again until that is known."""
+        begun, end = anyio.current_time(), until()
         before = _followed(messages)
         pending = False
         while True:
-            full = beside = False
-            try:
-                stored = await self._attempt(messages)
-            except _Elsewhere as other:
-                # an answer to what was sent before, or another's message of the same id, or of
-                # a server that leads no more: a majority says what follows
-                why, beside = str(other), len(messages) > 1
-            except Refused as refused:
-                why, full = str(refused), refused.code in FULL
-            except Silent as silent:
-                why, pending = str(silent), True
+            if isinstance(problem, Silent):
+                pending = True
                 await self._link.useless()
-            else:
-                self._link.served()
-                return stored
             if (at := await self._settle(session, messages, before)) is not None:
                 return at
-            if session.end_at != before or (beside and not pending):
+            # what stands beside them may have moved, if nothing that was sent is under way
+            beside = isinstance(problem, _Elsewhere) and len(messages) > 1 and not pending
+            if session.end_at != before or beside:
                 raise Conflict
+            full = isinstance(problem, Refused) and problem.code in FULL
             if anyio.current_time() > min(end, begun + (_SOON if full else inf)):
-                raise self._link.unavailable(f"it cannot be written at present: {why}")
+                raise self._link.unavailable(f"it cannot be written at present: {problem}")
             await anyio.sleep(_AGAIN)
+            try:
+                return await self._attempt(messages)
+            except (_Elsewhere, Refused, Silent) as again:
+                problem = again
 
     async def _settle(
         self, session: Session, messages: Sequence[Outgoing], before: int
@@ -161,6 +172,8 @@ class Publisher:
         return bytes(answer.data)
 
     def _check(self, message: Outgoing) -> None:
+        if len(message.body) + _HEADERS < self._link.largest:
+            return
         size = len(message.body) + sum(
             len(key) + len(text) for key, text in message.headers.items()
         )

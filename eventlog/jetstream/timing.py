@@ -8,6 +8,7 @@ before that, so that they can still say why they failed; what takes longer all t
 
 from __future__ import annotations
 
+from asyncio import get_running_loop
 from collections.abc import Callable
 from math import inf
 from types import TracebackType
@@ -22,8 +23,13 @@ def until(seconds: float = inf) -> float:
 
     It is given *seconds*, but no more than its call is.
     """
-    now, whole = anyio.current_time(), anyio.current_effective_deadline()
-    return min(now + seconds, whole - _spare(whole - now))
+    now, whole = get_running_loop().time(), anyio.current_effective_deadline()
+    return now + min(seconds, whole - now - _spare(whole - now))
+
+
+def left(seconds: float) -> float:
+    """Return how many of *seconds* a part of a call has."""
+    return max(0.0, min(seconds, until() - get_running_loop().time()))
 
 
 class InTime:
@@ -39,7 +45,7 @@ class InTime:
 
     def __enter__(self) -> None:
         """Begin to count."""
-        self._scope.deadline = anyio.current_time() + self._seconds
+        self._scope.deadline = get_running_loop().time() + self._seconds
         self._scope.__enter__()
 
     def __exit__(

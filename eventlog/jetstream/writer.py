@@ -119,26 +119,18 @@ class Writer:
 
     async def _write(self, session: Session) -> None:
         """Write one batch, or what has to be one piece with it."""
-        taken: list[Pending] = []
-        try:
-            with self._link.in_time():
-                await self._write_batch(session, taken)
-        except LogUnavailable as error:
-            session.forget()  # it may come yet: whoever appends next looks first
-            # who stands behind them has waited as long
-            self.condition.turn(error.reason)
-            self._fail([*taken, *self._all_of(session)], error)
-
-    async def _write_batch(self, session: Session, taken: list[Pending]) -> None:
-        """Write one batch; *taken* becomes whose it is."""
         sure = MAX_EVENTS if self._relies(session) else len(session.queue)
         if session.as_of < 0 or (errs(session.queue, session.head) and not self._relies(session)):
-            await self._looks.fresh(session)
+            try:
+                with self._link.in_time():
+                    await self._looks.fresh(session)
+            except LogUnavailable as error:
+                self._unavailable(self._all_of(session), error)
+                return
         if not self._holds(session):
             self._fail(self._all_of(session), self._fenced(session))
             return
         draft = self._form(session, sure)
-        taken += (one for one, _ in draft.accepted)
         if not draft.lines:
             self._answer(draft)
             return
@@ -146,6 +138,9 @@ class Writer:
             await self._store(session, draft)
         except Conflict:
             self._conflict(session, draft)
+        except LogUnavailable as error:
+            session.forget()  # it may come yet; who stands behind has waited as long
+            self._unavailable([one for one, _ in draft.accepted] + self._all_of(session), error)
         else:
             self.condition.turn(None)
             self._answer(draft)
@@ -187,12 +182,14 @@ class Writer:
         beside = self._aliases(session, draft)
         if draft.blobs:
             beside += await self._blobs(session, draft)
-        messages = self._messages(session, batches, row.header(), draft.follows)
+        same = session.end if row is session.row else None
+        header = same.row if same else row.header()
+        messages = self._messages(session, batches, header, draft.follows)
         at = await self._publisher.publish(session, [*beside, *messages])
         if session.end_at > at:
             return  # it took so long to know that others have written more, which was seen
         last = batches[-1]._replace(body=b"")
-        end = Stored(at, last, self._name, at, row.header(), is_whole=False)
+        end = Stored(at, last, self._name, at, header, is_whole=False)
         old, session.row = session.row, row
         for number, batch in enumerate(batches):
             session.note(batch.first, at - len(batches) + 1 + number)
@@ -287,6 +284,10 @@ class Writer:
 
     def _fenced(self, session: Session) -> Fenced:
         return Fenced(session.key, session.claim.owner)
+
+    def _unavailable(self, waiting: Sequence[Pending], error: LogUnavailable) -> None:
+        self.condition.turn(error.reason)
+        self._fail(waiting, error)
 
     def _fail(self, waiting: Sequence[Pending], error: EventLogError) -> None:
         for pending in waiting:
