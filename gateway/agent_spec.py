@@ -35,7 +35,12 @@ class AgentSpec:
 
 
 def specs_of(
-    given: Sequence[str], *, shared: Collection[str] = (), offers: Offers = NOTHING
+    given: Sequence[str],
+    *,
+    shared: Collection[str] = (),
+    offers: Offers = NOTHING,
+    opening: float = OPENING,
+    stopping: float = STOPPING,
 ) -> dict[str, AgentSpec]:
     """Return the agents of texts like `claude='npx claude-agent'`, by their names.
 
@@ -51,7 +56,7 @@ def specs_of(
             raise ValueError(
                 f"--agent {text!r}: write NAME=COMMAND, as in claude='npx claude-agent'"
             )
-        specs[name] = AgentSpec(name, argv, offers=offers)
+        specs[name] = AgentSpec(name, argv, offers=offers, opening=opening, stopping=stopping)
     for name in shared:
         if name not in specs:
             raise ValueError(f"--share-agent {name}: there is no --agent {name}=COMMAND")

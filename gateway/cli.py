@@ -22,7 +22,9 @@ from gateway.options import (
     ListenOption,
     LogOption,
     ShareAgent,
+    StartTimeout,
     StdioOption,
+    StopTimeout,
     address,
     fail,
     home_of_log,
@@ -64,11 +66,13 @@ def serve(
     allow_origin: AllowOrigin = None,
     allow_host: AllowHost = None,
     share_agent: ShareAgent = None,
+    start_timeout: StartTimeout = None,
+    stop_timeout: StopTimeout = None,
     allow_fs: AllowFs = None,
     allow_terminal: AllowTerminal = False,
 ) -> None:
     """Host agents, record them, and serve clients on a WebSocket, on stdio, or both."""
-    from gateway.agent_spec import specs_of
+    from gateway.agent_spec import OPENING, STOPPING, specs_of
     from gateway.announcement import announced
     from gateway.auth import load_token
     from gateway.serve import Settings
@@ -78,7 +82,13 @@ def serve(
     log_to_stderr()
     try:
         offers = Offers(allow_fs, terminal=allow_terminal)
-        agents = specs_of(agent or (), shared=share_agent or (), offers=offers)
+        agents = specs_of(
+            agent or (),
+            shared=share_agent or (),
+            offers=offers,
+            opening=start_timeout or OPENING,
+            stopping=stop_timeout or STOPPING,
+        )
     except ValueError as error:
         fail(str(error), exits.USAGE)
     folder, home = home_of_log(log)

@@ -22,15 +22,12 @@ from gateway.errors import Code, PeerGone, RpcError
 from gateway.jsonrpc import Failure, Notification, Reply, Request, RequestId, dump
 from gateway.recording import Remark
 from gateway.state import question_key
-from gateway.workspace import Workspace
+from gateway.workspace import REQUEST_CANCELLED, Workspace
 
 log = logging.getLogger("gateway")
 
 LEAVING_TIMEOUT: Final = 2.0
 """Seconds that an agent has to close a session."""
-
-REQUEST_CANCELLED: Final = -32800
-"""ACP's code for the answer to a call that was taken back."""
 
 _ASKS_THE_USER: Final = frozenset({"session/request_permission", "elicitation/create"})
 
@@ -194,10 +191,12 @@ class Host:
         """Return the answer to what the agent asks: a person's, or this machine's."""
         if call.method in _ASKS_THE_USER:
             return await self._ask(call.id, call.method, question_key(call.method, call.params))
-        return await self.workspace.answer(call.method, call.params)
+        return await self.workspace.answer(call)
 
     async def withdraw(self, id_: RequestId) -> None:
-        """Withdraw a question that the agent takes back: it is answered that it was cancelled."""
+        """Withdraw what the agent takes back: it is answered that it was cancelled."""
+        if self.workspace.take_back(id_):
+            return
         recorded = self._agent.recorder.open_requests.get(id_)
         question = await self._question(recorded) if recorded else None
         if question:

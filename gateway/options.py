@@ -59,6 +59,24 @@ ShareAgent = Annotated[
         help="One process of this agent serves all of its sessions, instead of one each.",
     ),
 ]
+StartTimeout = Annotated[
+    float | None,
+    typer.Option(
+        "--start-timeout",
+        metavar="SECONDS",
+        min=0.1,
+        help="How long an agent may take for each step until a session is ready; else 120.",
+    ),
+]
+StopTimeout = Annotated[
+    float | None,
+    typer.Option(
+        "--stop-timeout",
+        metavar="SECONDS",
+        min=0.1,
+        help="How long an agent may take to end a turn that was interrupted; else 30.",
+    ),
+]
 AllowFs = Annotated[
     Path | None,
     typer.Option(

@@ -4,6 +4,12 @@ Nothing is offered unless the person who starts the gateway says so (`serve --al
 `--allow-terminal`); an agent has hands of its own, and most need no others.
 """
 
-from gateway.workspace.workspace import NOTHING, Offers, Workspace, workspace_of
+from gateway.workspace.workspace import (
+    NOTHING,
+    REQUEST_CANCELLED,
+    Offers,
+    Workspace,
+    workspace_of,
+)
 
-__all__ = ["NOTHING", "Offers", "Workspace", "workspace_of"]
+__all__ = ["NOTHING", "REQUEST_CANCELLED", "Offers", "Workspace", "workspace_of"]

@@ -12,9 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import anyio
+
 from gateway.errors import Code, RpcError
+from gateway.jsonrpc import Request, RequestId
 from gateway.workspace.files import Files
 from gateway.workspace.terminals import Terminals, terminals_in
+
+REQUEST_CANCELLED: Final = -32800
+"""ACP's code for the answer to a call that was taken back."""
+
+_WAITS: Final = frozenset({"terminal/wait_for_exit"})
+"""Calls that may be taken back while they wait; whatever else is asked for is done."""
 
 Answer = Callable[[dict[str, Any]], Awaitable[Any]]
 
@@ -52,21 +61,37 @@ class Workspace:
                 "terminal/release": terminals.release,
             }
         self._offered: Mapping[str, Answer] = offered
+        self._waiting: dict[RequestId, anyio.CancelScope] = {}
 
-    async def answer(self, method: str, params: Any) -> Any:
+    async def answer(self, call: Request) -> Any:
         """Return the result of an agent's call.
 
         Raises:
             RpcError: -32601, it was not offered; -32602, it cannot be done like this; -32002, there
-                is no such file or terminal; -32603, the machine refused.
+                is no such file or terminal; -32603, the machine refused; -32800, it was taken back.
 
         """
-        offered = self._offered.get(method)
+        offered = self._offered.get(call.method)
         if offered is None:
-            raise RpcError(Code.METHOD_NOT_FOUND, f"Method not found: {method}")
-        if not isinstance(params, dict):
+            raise RpcError(Code.METHOD_NOT_FOUND, f"Method not found: {call.method}")
+        if not isinstance(call.params, dict):
             raise RpcError(Code.INVALID_PARAMS, "params must be an object", {"path": "params"})
-        return await offered(params)
+        if call.method not in _WAITS:
+            return await offered(call.params)
+        with anyio.CancelScope() as scope:
+            self._waiting[call.id] = scope
+            try:
+                return await offered(call.params)
+            finally:
+                del self._waiting[call.id]
+        raise RpcError(REQUEST_CANCELLED, "Request cancelled")
+
+    def take_back(self, id_: RequestId) -> bool:
+        """End the wait for the answer to a call; return whether there was one."""
+        scope = self._waiting.get(id_)
+        if scope is not None:
+            scope.cancel()
+        return scope is not None
 
 
 @asynccontextmanager

@@ -10,6 +10,7 @@ answers, `crashes` those over which it ends, `refuses` those that it answers wit
     tell SESSION WORDS    says them in another session
     ask                   asks for a permission, and says what it was answered
     call METHOD PARAMS    calls its client, and says what it was answered
+    drop METHOD PARAMS    calls its client, takes that back, and says what it was answered
     calls                 says which methods it was called
     regret                asks for a permission, takes that back, and says what it was answered
     wait                  goes on until it is told to stop
@@ -80,9 +81,11 @@ def perform(prompt: Any, session: str, text: str) -> None:
         id_ = ask("session/request_permission", params, tell)
         if word == "regret":
             send(method="$/cancel_request", params={"requestId": id_})
-    elif word == "call":
+    elif word in ("call", "drop"):
         method, _, given = rest.partition(" ")
-        ask(method, {"sessionId": session, **json.loads(given)}, tell)
+        id_ = ask(method, {"sessionId": session, **json.loads(given)}, tell)
+        if word == "drop":
+            send(method="$/cancel_request", params={"requestId": id_})
     elif word == "tell":
         say(*rest.split(" ", 1))
         end(prompt)

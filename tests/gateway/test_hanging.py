@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
+from shlex import join
 from typing import Any
 
 import anyio
 import pytest
 
 from gateway.errors import RpcError
-from tests.gateway.stage import actor, ended, said, scripted, staged
+from gateway.transports import run_process
+from tests.gateway.stage import RawClient, actor, ended, said, scripted, staged
 
 pytestmark = pytest.mark.anyio
 
@@ -230,3 +233,33 @@ async def test_a_question_that_is_taken_back(tmp_path: Path) -> None:
     cancels = [e["payload"]["reason"] for e in events if e["type"] == "request.cancel"]
     assert cancels == ["resolved"]
     assert "-32800" in said(events)
+
+
+async def test_how_long_an_agent_gets_can_be_said(tmp_path: Path) -> None:
+    """P-31, P-38: `serve --start-timeout` and `--stop-timeout` are what an agent gets."""
+    slow, deaf = actor(), scripted("deaf", DEAF)
+    agents = [f"{spec.name}={join(spec.argv)}" for spec in (slow, deaf)]
+    serve = (sys.executable, "-m", "gateway", "serve", "--stdio", "--log", str(tmp_path / "log"))
+    named = [word for agent in agents for word in ("--agent", agent)]
+    limits = ("--start-timeout", "3", "--stop-timeout", f"{SOON}")
+    with anyio.fail_after(30):
+        async with run_process([*serve, *named, *limits]) as line:
+            client = RawClient(line)
+            await client.next()
+            where = {"session_id": (await client.ask("session.create", {"cwd": "."}))["session_id"]}
+            receipt = await client.ask("prompt.submit", {**where, "text": "hang"})
+            await client.ask("session.interrupt", where)
+            heard = await client.events(until=is_complete)
+            began = anyio.current_time()
+            with pytest.raises(RpcError, match="did not answer in time"):
+                await client.ask("session.create", {"cwd": ".", "agent": "deaf"})
+            took = anyio.current_time() - began
+
+    assert receipt["status"] == "streaming"
+    assert f"within {SOON:g} s" in str(heard[-1]["payload"])
+    assert 3 <= took < 15
+
+
+def is_complete(event: Any) -> bool:
+    """Whether a turn has ended, in Hermes's words."""
+    return bool(event["type"] == "message.complete")

@@ -27,7 +27,8 @@ async def calls(
         created = await client.ask("session.create", {"cwd": str(project)})
         where = {"session_id": created["session_id"]}
         for method, params in asked:
-            text = f"call {method} {json.dumps(params)}"
+            word = "" if method.startswith("drop ") else "call "
+            text = f"{word}{method} {json.dumps(params)}"
             receipt = await client.ask("prompt.submit", {**where, "text": text})
             await client.events(until=ended(receipt["seq"]))
             whole = said(await stage.log(where["session_id"]))
@@ -122,6 +123,32 @@ async def test_files_are_written_and_read(tmp_path: Path) -> None:
         None,
         None,
     ]
+
+
+async def test_a_wait_that_is_taken_back(tmp_path: Path) -> None:
+    """P-35, R049: an agent that waits no more for a command (`$/cancel_request`) is answered -32800 at
+    once; the command goes on, and can be waited for again. What is done and not waited for is done.
+    """
+    terminal = {"terminalId": "term-1"}
+    answers, events = await calls(
+        tmp_path,
+        ("terminal/create", {"command": sys.executable, "args": ["-c", "input()"]}),
+        ("drop terminal/output", terminal),
+        ("terminal/release", terminal),
+        ("terminal/create", {"command": "sleep", "args": ["600"]}),
+        ("drop terminal/wait_for_exit", {"terminalId": "term-2"}),
+        ("terminal/output", {"terminalId": "term-2"}),
+        ("terminal/kill", {"terminalId": "term-2"}),
+        ("terminal/wait_for_exit", {"terminalId": "term-2"}),
+        terminal=True,
+    )
+
+    assert answers[1]["truncated"] is False
+    assert answers[4]["code"] == -32800
+    assert "exitStatus" not in answers[5]
+    assert answers[7] == {"exitCode": None, "signal": "SIGTERM"}
+    told = [e["payload"] for e in events if e["type"] == "acp.notification"]
+    assert [one["method"] for one in told] == ["$/cancel_request"] * 2
 
 
 async def test_a_command_is_run_and_recorded(tmp_path: Path) -> None:
