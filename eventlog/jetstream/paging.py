@@ -14,6 +14,7 @@ from typing import Final
 import anyio
 
 from eventlog.batch import Run, Sealer, gap
+from eventlog.event import SessionId
 from eventlog.jetstream import timing
 from eventlog.jetstream.link import Link, Silent
 from eventlog.jetstream.session import Session
@@ -29,6 +30,9 @@ _ROOM: Final = 1 << 20
 _NEAR: Final = 16
 """Places in the stream between two that are known: looking at all of them is as quick."""
 
+_HELD: Final = 8
+"""Batches that are kept because a page ended in them; a batch may be four pages."""
+
 _AGAIN: Final = 0.02
 
 
@@ -38,6 +42,7 @@ class Fetcher:
     def __init__(self, link: Link) -> None:
         self._link = link
         self._subjects = Subjects(link.stream)
+        self._held: dict[SessionId, Stored] = {}
 
     async def runs(
         self, session: Session, sealer: Sealer, after: int, room: int, most: int
@@ -70,8 +75,12 @@ class Fetcher:
         self, session: Session, end: Stored, sealer: Sealer, after: int, *, room: int, most: int
     ) -> list[Stored]:
         """Return messages from the one that holds the number after *after*, or before it."""
+        held = self._held.pop(session.key, None)
+        if held and held.first <= after + 1 <= held.last and held.at != end.at:
+            return [self._hold(session, held, after, room)]
         until = timing.until(self._link.address.deadline)
-        at = await self._locate(session, end, after + 1, until)
+        # what a session begins with is its first message, wherever in the stream that is
+        at = 1 if after <= session.floor else await self._locate(session, end, after + 1, until)
         taken: list[Stored] = []
         size = 0
         while True:
@@ -83,9 +92,20 @@ class Fetcher:
             size += sum(len(one.batch.body) for one in some if one.last > after)
             enough = last.last > after and (size >= room or last.last >= after + most)
             # what a damaged one says of itself cannot be believed: what follows it has to be seen
-            if last.at == end.at or (enough and not last.is_fence and sealer.intact(last.batch)):
+            if last.at == end.at:
+                return taken
+            if enough and not last.is_fence and sealer.intact(last.batch):
+                self._hold(session, last, after, room)
                 return taken
             at = last.at + 1
+
+    def _hold(self, session: Session, batch: Stored, after: int, room: int) -> Stored:
+        """Keep a batch of which more than this page is to be read: the next one goes on in it."""
+        if len(batch.batch.body) > room and batch.last > after + 1:
+            self._held[session.key] = batch
+            if len(self._held) > _HELD:
+                self._held.pop(next(iter(self._held)))
+        return batch
 
     async def _from(
         self, session: Session, at: int, end: Stored, *, room: int, most: int, until: float

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import anyio
 import pytest
@@ -131,3 +132,30 @@ async def test_a_batch_carries_our_own_numbers(url: str) -> None:
         assert said_of["Nats-Msg-Id"] == f"{SESSION}:1"
         assert int(said_of[CRC])
         assert message.body == (await log.read(SESSION)).body
+
+
+async def test_a_large_batch_is_fetched_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch that is several pages comes over the network once, and is found at once (S-6)."""
+    async with JetStreamStore.open(url) as log:
+        for _ in range(3):
+            await log.append(SESSION, said(*["x" * 1_000] * 200))
+        for number in range(100):
+            await log.append(SessionId("t"), said(str(number)))
+    async with JetStreamReader.open(url) as reader:
+        collect, sizes = reader.link.collect, list[int]()
+
+        async def counted(wanted: Any) -> Any:
+            found = await collect(wanted)
+            sizes.append(sum(len(one.body) for one in found.messages))
+            return found
+
+        monkeypatch.setattr(reader.link, "collect", counted)
+        cursor, pages = 0, 0
+        while cursor < 600:
+            page = await reader.read(SESSION, after=cursor, limit_bytes=65_536)
+            assert [seq_of(text) for text in page.lines] == list(range(cursor + 1, page.next + 1))
+            cursor, pages = page.next, pages + 1
+
+    assert pages > 9
+    # each of the three once, and the last once more, when the session was looked at
+    assert sum(size > 100_000 for size in sizes) <= 4, sizes
