@@ -27,7 +27,7 @@ from gateway.jsonrpc import Notification, Request, RequestId
 from gateway.outbox import Outbox
 from gateway.patience import PatientRecording
 from gateway.peer import Call, Peer
-from gateway.recording import Remark, recorded
+from gateway.recording import RecordedTransport, Remark, recorded
 from gateway.remarks import Remarks
 from gateway.tenants import Tenant, Tenants
 from gateway.transports import Exit, Transport, run_process
@@ -47,10 +47,7 @@ GRACE: Final = 2.0
 
 
 class Agent:
-    """Runs from `start` until nobody has it `kept` any more.
-
-    *home* is where stands in the log what is no session's.
-    """
+    """Runs from `start` until nobody has it `kept`; *home* has in the log what is no session's."""
 
     def __init__(self, spec: AgentSpec, events: Log, home: SessionId) -> None:
         self.spec = spec
@@ -80,6 +77,7 @@ class Agent:
         )
         self.recording = PatientRecording(events, self.recorder, home)
         self.peer: Peer
+        self.line: RecordedTransport
         self._running = False
         self._finished = 0
         self._ready = anyio.Event()
@@ -200,9 +198,9 @@ class Agent:
                     env=without_token(os.environ),
                     complain=self._stderr.append,
                 ) as process,
-                recorded(process, self.recording, self._remarks.take) as line,
+                recorded(process, self.recording, self._remarks.take) as self.line,
             ):
-                await self._converse(line)
+                await self._converse(self.line)
                 with anyio.CancelScope(shield=True):
                     self.ending = True  # before anything is awaited: what was taken is in the log
                     await process.aclose()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ from gateway.errors import Code, PeerGone, RpcError
 from gateway.jsonrpc import Failure, Notification, Reply, Request, RequestId, dump
 from gateway.recording import Remark
 from gateway.state import question_key
+from gateway.transports import HUNG_UP
 from gateway.workspace import REQUEST_CANCELLED, Workspace
 
 log = logging.getLogger("gateway")
@@ -105,7 +107,7 @@ class Host:
             PeerGone: the agent has ended meanwhile.
 
         """
-        await self._withdraw(reason)
+        await self.withdraw_all(reason)
         if self._foreign_id and self._agent.can("close"):
             params = {"sessionId": self._foreign_id}
             try:
@@ -153,8 +155,16 @@ class Host:
         cancel = Remark(Note(members={"by": by, "reason": reason}))
         self._agent.remark(dump(Notification("session/cancel", params)), cancel)
         await self._agent.peer.notify("session/cancel", params)
-        await self._withdraw(withdrawing)
+        await self.withdraw_all(withdrawing)
         await cancel.settled.wait()
+
+    async def cancel_unrecorded(self, *, by: str, reason: str) -> None:
+        """Stop the turn although that cannot be recorded yet; it will be, in its place (S-9)."""
+        frame = dump(Notification("session/cancel", {"sessionId": self._foreign_id}))
+        with suppress(*HUNG_UP):  # then its turn is over anyway
+            await self._agent.line.send_unrecorded(
+                frame, Note(members={"by": by, "reason": reason})
+            )
 
     async def answer(self, request_id: str, answer: Any, *, by: str) -> bool:
         """Hand the agent what a client answered: a result, or an `RpcError`.
@@ -203,7 +213,7 @@ class Host:
             taken_back = RpcError(REQUEST_CANCELLED, "Request cancelled")
             _settle(question, taken_back, Note(cancelled="resolved"))
 
-    async def _withdraw(self, reason: str) -> None:
+    async def withdraw_all(self, reason: str) -> None:
         """Withdraw every question of the session; return once that is in the log."""
         recorded = self._agent.questions_of(self)
         open_ = [item for id_ in recorded if (item := await self._question(id_))]

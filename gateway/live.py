@@ -153,8 +153,16 @@ class LiveSession:
         return prompt, Receipt(prompt.seq, "queued" if prompt.waited else "streaming")
 
     async def interrupt(self, *, by: str) -> bool:
-        """Stop the turn; return whether there was one. Its questions are withdrawn (P-31)."""
-        return await self._cancel(by=by, reason="user", withdrawing="interrupted")
+        """Stop the turn; return whether there was one. Its questions are withdrawn (P-31).
+
+        An agent is stopped although nothing can be recorded now: all of it will be (S-9).
+        """
+        if not (self.running and self._recording.blocked):
+            return await self._cancel(by=by, reason="user", withdrawing="interrupted")
+        if not self._cancelled.is_set():
+            self._cancelled.set()
+            await self.host.cancel_unrecorded(by=by, reason="user")
+        return True
 
     async def note(self, event: Event) -> None:
         """Record something about this session that is in no frame of its agent."""
@@ -253,6 +261,9 @@ class LiveSession:
     async def _insist(self, cancelled: anyio.Event) -> None:
         """End an agent that does not end its turn when it is told to."""
         await cancelled.wait()
+        if self._recording.blocked:  # who is not heard cannot end anything
+            await self._recording.recorded()
+            await self.host.withdraw_all("interrupted")
         await anyio.sleep(self.spec.stopping)
         log.warning("%s: its agent does not end its turn, and is stopped", self.session_id)
         self.agent.stop(IGNORED)

@@ -19,7 +19,17 @@ from typing import Final
 
 import anyio
 
-from eventlog import Condition, Entry, Event, Fenced, Log, LogUnavailable, Recorder, SessionId
+from eventlog import (
+    Condition,
+    Entry,
+    Event,
+    Fenced,
+    Log,
+    LogUnavailable,
+    Observation,
+    Recorder,
+    SessionId,
+)
 from gateway.recording import Job, Recording
 
 log = logging.getLogger("gateway")
@@ -52,6 +62,15 @@ class PatientRecording(Recording):
     def held(self) -> bool:
         """Whether frames wait for the log."""
         return self._held is not None
+
+    @property
+    def blocked(self) -> bool:
+        """Whether what is asked for now could only wait."""
+        return self._held is not None or self._condition.degraded is not None
+
+    async def recorded(self) -> None:
+        """Return once what was seen until now is in the log, or never will be."""
+        await self._take(Job(Observation)).done.wait()
 
     def check(self) -> None:
         """Raise LogUnavailable if what is asked for now could only wait."""

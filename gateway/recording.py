@@ -192,6 +192,7 @@ class RecordedTransport(ObjectStream[bytes]):
         self._recording = recording
         self._ahead = ahead
         self._remark = remark
+        self._sending = anyio.Lock()
         self.heads: Mapping[SessionId, Seq] = {}
         """Where sessions stood when the frame that was received last had been recorded."""
 
@@ -213,7 +214,14 @@ class RecordedTransport(ObjectStream[bytes]):
             raise
         if remark:
             remark.done(recorded=True)
-        await self._line.send(item)
+        async with self._sending:
+            await self._line.send(item)
+
+    async def send_unrecorded(self, item: bytes, note: Note) -> None:
+        """Send a frame now that is recorded when there is room: only what stops an agent (S-9)."""
+        self._recording.see("in", item, note)
+        async with self._sending:
+            await self._line.send(item)
 
     async def send_eof(self) -> None:
         """Say that nothing more will be sent."""

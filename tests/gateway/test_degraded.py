@@ -87,11 +87,16 @@ class House:
 
 
 @asynccontextmanager
-async def house(folder: Path) -> AsyncGenerator[House, None]:
-    agent = f"a={join((sys.executable, '-c', f'CHUNKS, SIZE = {CHUNKS}, {SIZE}{TALKER}'))}"
+async def house(
+    folder: Path,
+    script: str = f"CHUNKS, SIZE = {CHUNKS}, {SIZE}{TALKER}",
+    *options: str,
+    cwd: Path | None = None,
+) -> AsyncGenerator[House, None]:
+    agent = f"a={join((sys.executable, '-c', script))}"
     serve = (sys.executable, "-m", "gateway", "serve", "--log", str(folder), "--agent", agent)
     environment = {**os.environ, VARIABLE: TOKEN.reveal()}
-    command = (*serve, "--listen", "127.0.0.1:0")
+    command = (*serve, "--listen", "127.0.0.1:0", *options)
     async with await anyio.open_process(command, env=environment) as process:
         try:
             assert process.stderr
@@ -105,7 +110,7 @@ async def house(folder: Path) -> AsyncGenerator[House, None]:
                 await client.next()
                 can = {"server_requests": True, "acp_updates": True}
                 await client.ask("client.capabilities", can)
-                yield House(process, client, folder)
+                yield House(process, client, cwd or folder)
                 tasks.cancel_scope.cancel()
         finally:
             if process.returncode is None:
@@ -148,7 +153,6 @@ async def test_an_agent_waits_for_the_disk_and_nothing_is_lost(tmp_path: Path) -
         where = {"session_id": session_id}
         before = (await client.ask("session.events.since", {**where, "limit": 1}))["latest_seq"]
         await here.fails("prompt.submit", {**where, "text": "x" * 60_000})
-        await here.fails("session.interrupt", where)
         await here.fails("session.close", where)
         shown = await client.ask("session.events.since", {**where, "limit": 1})
         assert shown["latest_seq"] == before
@@ -170,7 +174,68 @@ async def test_an_agent_waits_for_the_disk_and_nothing_is_lost(tmp_path: Path) -
     assert [text[:6] for text in texts(events)] == [f"{number:06}" for number in range(CHUNKS)]
     assert [e["type"] for e in events if e["type"].startswith("log.")] == []
     assert sum(e["type"] == "prompt.submitted" for e in events) == 1
-    assert not any(e["type"] == "turn.interrupted" for e in events)
+
+
+PATIENT_TALKER = """
+import json, os, sys
+def say(**frame): print(json.dumps({"jsonrpc": "2.0", **frame}), flush=True)
+for line in sys.stdin:
+    call = json.loads(line)
+    if call["method"] == "initialize":
+        say(id=call["id"], result={"protocolVersion": 1, "agentCapabilities": {}})
+    elif call["method"] == "session/new":
+        say(id=call["id"], result={"sessionId": "a-1"})
+    elif call["method"] == "session/prompt":
+        asked = call["id"]
+        for number in range(60):
+            say(method="session/update", params={"sessionId": "a-1", "update": {
+                "sessionUpdate": "agent_message_chunk",
+                "content": {"type": "text", "text": f"{number:06}" + "x" * 994}}})
+        say(id=7, method="session/request_permission", params={"sessionId": "a-1",
+            "toolCall": {"toolCallId": "t-1"},
+            "options": [{"optionId": "y", "name": "Yes", "kind": "allow_once"}]})
+    elif call["method"] == "session/cancel":
+        open("stopped", "w").close()
+        say(id=asked, result={"stopReason": "cancelled"})
+"""
+
+
+async def test_an_agent_is_stopped_on_a_full_disk(tmp_path: Path) -> None:
+    """S-9, P-31: an interrupt reaches the agent although nothing can be recorded; the agent is not
+    ended for its silence meanwhile, and with room again the log has it all: what it had said, that it
+    was stopped, once, and how the turn ended.
+    """
+    limits = ("--stop-timeout", "1")
+    async with house(tmp_path / "log", PATIENT_TALKER, *limits, cwd=tmp_path) as here:
+        client, session_id = here.client, await here.create()
+        where = {"session_id": session_id}
+        seq = await here.submit(session_id, "talk")
+        here.room(NONE)
+        await here.fails("session.title", {**where, "title": "x"})
+        with anyio.fail_after(20):
+            first = await client.ask("session.interrupt", where)
+            again = await client.ask("session.interrupt", where)
+            while not await anyio.Path(tmp_path / "stopped").exists():  # noqa: ASYNC110 - a file
+                await anyio.sleep(0.05)
+        with anyio.move_on_after(2):  # longer than an agent gets that is heard
+            await client.hear("log.recovered")
+        here.room(PLENTY)
+        await client.events(until=ended(seq))
+        shown = await client.ask("session.events.since", where)
+        assert shown["open_requests"] == []
+        here.process.terminate()
+        assert await here.process.wait() == 0
+
+    assert first["interrupted"]
+    assert again["interrupted"]
+    events = await log_of(tmp_path / "log", session_id)
+    kinds = [e["type"] for e in events]
+    assert len(texts(events)) == 60
+    assert kinds.count("turn.interrupted") == 1
+    assert events[kinds.index("turn.interrupted")]["payload"]["reason"] == "user"
+    finished = next(e["payload"] for e in events if e["type"] == "prompt.finished")
+    assert finished["result"] == {"stopReason": "cancelled"}
+    assert "log.gap" not in kinds
 
 
 async def test_who_dies_while_the_disk_is_full_is_recorded_afterwards(tmp_path: Path) -> None:
