@@ -151,7 +151,7 @@ def assert_salvaged(seen: Seen, whole: Seen, lost: Sequence[str]) -> None:
         assert all(b'"$blob"' in line for line in others), session
         assert not gone or any(damage.startswith(session) for damage in lost), session
         missing += len(gone)
-    assert missing <= 20  # what the largest batch here has, once merged
+    assert missing <= 24  # what the largest batch here has, once merged: all of `large`
     same = [key for key in whole.rest if key not in {"epoch", "kept", "settled"}]
     assert lost or [seen.rest[key] for key in same] == [whole.rest[key] for key in same]
 
