@@ -31,9 +31,15 @@ async def put(*nodes: Node, text: str) -> int:
 
 async def make(cluster: Cluster, replicas: int) -> None:
     client = await nats.connect([node.url for node in cluster.nodes])
+    stream = client.jetstream(timeout=5)
     try:
-        stream = client.jetstream(timeout=READY)
-        await stream.add_stream(name="evt", subjects=["evt.*"], num_replicas=replicas)
+        with anyio.fail_after(READY):
+            while (
+                True
+            ):  # servers that begin to work together may forget to answer; again is no other
+                with suppress(NoStreamResponseError, TimeoutError):
+                    await stream.add_stream(name="evt", subjects=["evt.*"], num_replicas=replicas)
+                    return
     finally:
         await client.close()
 
