@@ -8,14 +8,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup
 
 from eventlog import (
-    EventLogError,
     Fenced,
     HistoryTruncated,
     Log,
@@ -30,14 +29,11 @@ from gateway.errors import PeerGone
 from gateway.hermes_view import View, Views, shown
 from gateway.jsonrpc import Failure, Reply, Request, dump
 from gateway.peer import Peer
+from gateway.places import Deleted, Places
 from gateway.sessions import Sessions
 from gateway.state import OpenRequest, SessionState
 
 log = logging.getLogger("gateway")
-
-
-class _Deleted(Exception):
-    """A session has been deleted while it was followed."""
 
 
 @dataclass(slots=True)
@@ -50,15 +46,6 @@ class Capabilities:
     blobs: bool = False
     compact: bool = False
     limit_bytes: int | None = None
-
-
-@dataclass(slots=True)
-class _Delivery:
-    """An attachment, and the task that moves it on, if one does."""
-
-    attachment: Attachment
-    scope: anyio.CancelScope | None = None
-    ended: anyio.Event = field(default_factory=anyio.Event)
 
 
 class Connection:
@@ -85,29 +72,16 @@ class Connection:
         self._views = views
         self._tasks = tasks
         self._forget = forget
-        self._deliveries: dict[SessionId, _Delivery] = {}
+        self.places = Places(tasks, self._ended)
+        """Where it stands in the sessions that it follows."""
         self._asked: dict[str, SessionId] = {}
         self._unheard: dict[str, SessionId] = {}
         """Questions whose answer could not be taken, because it could not be recorded."""
 
-    async def pause(self, session_id: SessionId) -> Attachment | None:
-        """Stop delivering a session; return where it stopped, or None if it was not followed.
-
-        What is sent next stands behind the last event that was sent, and `go` goes on from
-        there (P-21).
-        """
-        delivery = self._deliveries.get(session_id)
-        if delivery is None:
-            return None
-        if delivery.scope:
-            delivery.scope.cancel()
-            await delivery.ended.wait()
-        return delivery.attachment
-
     async def attachment(
         self, session_id: SessionId, position: int, *, history: bool
     ) -> Attachment:
-        """Return a new place in a session, behind *position*; nothing is delivered before `go`."""
+        """Return a new place in a session, behind *position*; nothing is delivered before `places.go`."""
         view = await self.view(session_id, position)
         return Attachment(
             session_id=session_id,
@@ -128,12 +102,12 @@ class Connection:
         )
 
     async def _check(self, session_id: SessionId) -> None:
-        """Raise _Deleted if a session of which events were removed was not pruned: that leaves some.
+        """Raise Deleted if a session of which events were removed was not pruned: that leaves some.
 
         Another process may have done so, which tells nobody.
         """
         if await self._log.base(session_id) is None:
-            raise _Deleted
+            raise Deleted
 
     async def view(self, session_id: SessionId, seq: int) -> View | None:
         """Return what translates a session for this client from *seq* on, if anything does."""
@@ -159,16 +133,6 @@ class Connection:
         known = ((item.id, self.show(item, session_id)) for item in state.requests.values())
         return [{"id": id_, "method": seen[0], "params": seen[1]} for id_, seen in known if seen]
 
-    def go(self, attachment: Attachment) -> None:
-        """Deliver from where *attachment* stands; it is this connection's only one (§4)."""
-        delivery = self._deliveries[attachment.session_id] = _Delivery(attachment)
-        delivery.scope = anyio.CancelScope()
-        self._tasks.start_soon(self._deliver, delivery, delivery.scope)
-
-    def follows(self, session_id: SessionId) -> bool:
-        """Whether this connection has a place in a session."""
-        return session_id in self._deliveries
-
     def asked_in_answer(self, session_id: SessionId, requests: Iterable[str]) -> None:
         """Remember the questions that a snapshot holds: their answers come back here."""
         self._asked.update(dict.fromkeys(requests, session_id))
@@ -177,17 +141,12 @@ class Connection:
         """Return the session in which this client was asked something."""
         return self._asked.get(request_id)
 
-    async def leave(self, session_id: SessionId) -> bool:
-        """Follow a session no more; return whether it was followed."""
-        await self.pause(session_id)
-        return self._deliveries.pop(session_id, None) is not None
-
     async def bereave(self, session_id: SessionId) -> None:
         """Hear that a session is deleted: it is followed no more, and the client is told."""
         asked = [id_ for id_, known in self._asked.items() if known == session_id]
         for id_ in asked:  # an answer must not bring the session back
             del self._asked[id_]
-        if await self.leave(session_id):
+        if await self.places.drop(session_id):
             self._tasks.start_soon(self._tell_deleted, session_id)
 
     async def _tell_deleted(self, session_id: SessionId) -> None:
@@ -217,10 +176,9 @@ class Connection:
 
     async def flush(self) -> None:
         """Return when everything that is in the log has been sent and has left."""
-        for delivery in tuple(self._deliveries.values()):
-            session_id = delivery.attachment.session_id
-            head = (await self._log.read(session_id, limit=1)).head
-            await delivery.attachment.reached(head)
+        for attachment in self.places.attachments:
+            head = (await self._log.read(attachment.session_id, limit=1)).head
+            await attachment.reached(head)
         await self.peer.flushed()
 
     async def answered(self, answer: Reply | Failure) -> None:
@@ -267,28 +225,25 @@ class Connection:
         else:
             await foreign_answer(self._log, answer.id)
 
-    async def _deliver(self, delivery: _Delivery, scope: anyio.CancelScope) -> None:
-        attachment = delivery.attachment
-        try:
-            with scope:
-                await attachment.deliver()
-        except PeerGone:
-            log.debug("%s left %s", self.name, attachment.session_id)
-        except _Deleted:
-            delivery.scope = None  # this is its task
-            self._forget(attachment.session_id)
-            await self.bereave(attachment.session_id)
-        except HistoryTruncated as error:
-            del self._deliveries[attachment.session_id]
-            told: dict[str, Any] = {
-                "session_id": attachment.session_id,
-                "floor": error.floor,
-                "snapshot_required": True,
-            }
-            await self.peer.notify("session.events.reset", told)
-        except EventLogError:
-            # Better no line than one on which events are missing: the client comes back.
-            log.exception("%s cannot be served %s", self.name, attachment.session_id)
-            await self.peer.hang_up()
-        finally:
-            delivery.ended.set()
+    async def _ended(self, attachment: Attachment, failure: Exception) -> None:
+        """Hear why a session cannot be delivered any further, and tell the client."""
+        session_id = attachment.session_id
+        match failure:
+            case PeerGone():
+                log.debug("%s left %s", self.name, session_id)
+            case Deleted():
+                self._forget(session_id)
+                await self.bereave(session_id)
+            case HistoryTruncated():
+                await self.places.drop(session_id)
+                told: dict[str, Any] = {
+                    "session_id": session_id,
+                    "floor": failure.floor,
+                    "snapshot_required": True,
+                }
+                with suppress(PeerGone):
+                    await self.peer.notify("session.events.reset", told)
+            case _:
+                # Better no line than one on which events are missing: the client comes back.
+                log.error("%s cannot be served %s", self.name, session_id, exc_info=failure)
+                await self.peer.hang_up()

@@ -255,7 +255,9 @@ class Peer:
 
     async def _attend(self, notification: Notification) -> None:
         try:
-            await self._handler(notification)
+            heard = await self._handler(notification)
+            if isinstance(heard, Answer):  # nobody waits for it, but what comes of it
+                heard.then()
         except RpcError as error:
             log.info("%s was not heard: %s", notification.method, error)
         except Exception:

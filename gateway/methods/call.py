@@ -105,11 +105,9 @@ class Call:
     ) -> Answer:
         """Attach the client, and answer with the session as of its place there (P-21)."""
         client = self.client
-        attachment = await client.pause(session_id)
-        try:
-            if attachment is None:
-                head = (await self.sessions.state(session_id)).seq
-                attachment = await client.attachment(session_id, head, history=False)
+        async with client.places.held(session_id) as place:
+            head = (await self.sessions.state(session_id)).seq
+            attachment = place or await client.attachment(session_id, head, history=False)
             state = await self.sessions.state_at(session_id, attachment.position)
             result = {
                 "session_id": session_id,
@@ -122,12 +120,8 @@ class Call:
                 "pending_approval": next(iter(approvals(state, session_id)), None),
                 "open_requests": client.open_requests(state, session_id),
             }
-        except BaseException:
-            if attachment:
-                client.go(attachment)
-            raise
-        client.asked_in_answer(session_id, state.requests)
-        return Answer(result, lambda: client.go(attachment))
+            client.asked_in_answer(session_id, state.requests)
+            return Answer(result, lambda: client.places.go(attachment))
 
     async def rows(
         self, session_id: SessionId, seq: int, *, omit_messages: bool = False

@@ -104,15 +104,16 @@ async def subscribe(call: Call, params: SessionEventsSubscribe) -> Answer:
     answer = _extent(call, _nothing(page, after), lost=lost)
     if lost:
         return Answer(answer, lambda: None)
-    await call.client.leave(session_id)
-    attachment = await call.client.attachment(session_id, after, history=True)
-    return Answer(answer, lambda: call.client.go(attachment))
+    client = call.client
+    async with client.places.held(session_id):
+        attachment = await client.attachment(session_id, after, history=True)
+        return Answer(answer, lambda: client.places.go(attachment))
 
 
 async def unsubscribe(call: Call, params: SessionEventsUnsubscribe) -> Any:
     """Send no more events of a session."""
     session_id = await call.durable(params.session_id)
-    return {"unsubscribed": await call.client.leave(session_id)}
+    return {"unsubscribed": await call.client.places.leave(session_id)}
 
 
 async def transcript(call: Call, params: SessionTranscript) -> Any:

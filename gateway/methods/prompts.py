@@ -25,11 +25,12 @@ async def submit(call: Call, params: PromptSubmit) -> Answer:
         return Answer(receipt.answer(), lambda: None)
     live = await call.sessions.get_live(session_id)
     client = call.client
-    attachment = None
-    if not client.follows(session_id):
-        attachment = await client.attachment(session_id, state.seq, history=False)
-    receipt = await live.submit(content, ref=ref)
-    return Answer(receipt.answer(), lambda: client.go(attachment) if attachment else None)
+    async with client.places.found(session_id) as new:
+        attachment = new and await client.attachment(session_id, state.seq, history=False)
+        receipt = await live.submit(content, ref=ref)
+        return Answer(
+            receipt.answer(), lambda: client.places.go(attachment) if attachment else None
+        )
 
 
 async def steer(call: Call, params: SessionSteer) -> Any:

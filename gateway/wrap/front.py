@@ -62,11 +62,6 @@ class Window(Connection):
         self.queue = anyio.Lock()
         """Calls that are passed on leave in the order in which they came."""
 
-    @property
-    def followed(self) -> frozenset[SessionId]:
-        """The sessions that this client follows."""
-        return frozenset(self._deliveries)
-
     async def _take(self, answer: Reply | Failure) -> None:
         id_ = str(answer.id)
         if session_id := self._asked.get(id_):
@@ -129,7 +124,7 @@ class Front:
                     tasks.start_soon(client.flush)
 
     def _followed(self) -> frozenset[SessionId]:
-        return frozenset().union(*(client.followed for client in self._clients))
+        return frozenset().union(*(client.places.followed for client in self._clients))
 
     async def _ready(self) -> dict[str, Any]:
         said = await self._upstream.introduced()
@@ -152,7 +147,7 @@ class Front:
                 async for item in subscribe(self.gateway.log, GATEWAY, after=after):
                     if isinstance(item, Page):
                         for envelope in item.envelopes():
-                            if not client.follows(GATEWAY):
+                            if GATEWAY not in client.places:
                                 await _tell(client.peer, envelope)
             except HistoryTruncated as error:
                 after = error.floor

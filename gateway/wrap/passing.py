@@ -76,14 +76,12 @@ class Passage:
             session_id, params = await self._inward(asked)
             if asked.method in ATTACHING:
                 return await self._attach(asked.method, params, session_id)
-            attachment = None
             if asked.method == "prompt.submit" and session_id:
-                attachment = await self._attachment(session_id)
+                return await self._submit(params, session_id)
             result, _ = await self._send(asked.method, params)
+            return self._outward(result)
         finally:
             self._leave()
-        told = self._outward(result)
-        return Answer(told, lambda: self._client.go(attachment)) if attachment else told
 
     async def _send(
         self, method: str, params: dict[str, Any]
@@ -94,46 +92,48 @@ class Passage:
         if self._queue.statistics().owner == anyio.get_current_task():
             self._queue.release()
 
-    async def _attachment(self, session_id: SessionId) -> Attachment | None:
-        """Return a place at the end of a session that the client does not follow yet."""
-        if self._client.follows(session_id):
-            return None
-        head = (await self._call.sessions.state(session_id)).seq
-        return await self._client.attachment(session_id, head, history=False)
+    async def _submit(self, params: dict[str, Any], session_id: SessionId) -> Answer:
+        """Pass a prompt on; attach the client if it is not attached yet."""
+        client = self._client
+        async with client.places.found(session_id) as new:
+            attachment = None
+            if new:
+                head = (await self._call.sessions.state(session_id)).seq
+                attachment = await client.attachment(session_id, head, history=False)
+            result, _ = await self._send("prompt.submit", params)
+            told = self._outward(result)
+            return Answer(told, lambda: client.places.go(attachment) if attachment else None)
 
     async def _attach(self, method: str, params: dict[str, Any], named: SessionId | None) -> Answer:
         """Ask for a snapshot, and go on behind it: nothing is missed, and nothing comes twice."""
-        paused = await self._paused(named)
-        try:
+        if named is None:
             result, heads = await self._send(method, params)
-            session_id = self._session_in(result)
-            if session_id is None:
-                return Answer(result, lambda: self._go(paused))
-            if session_id != named:
-                paused += await self._paused(session_id)
-            seq = heads.get(session_id, Seq(0))
-            attachment = next((item for item in paused if item.session_id == session_id), None)
-            if attachment is None:
-                attachment = await self._client.attachment(session_id, seq, history=False)
-                paused.append(attachment)
-            await attachment.advance(seq)
-        except BaseException:
-            self._go(paused)
-            raise
-        told = self._snapshot(session_id, result, attachment.position)
-        return Answer(told, lambda: self._go(paused))
+        else:
+            async with self._client.places.held(named) as place:
+                result, heads = await self._send(method, params)
+                if self._session_in(result) == named:
+                    return await self._snapshot(named, result, heads, place)
+                self._client.places.let_go(named, place)
+        session_id = self._session_in(result)
+        if session_id is None:
+            return Answer(result, lambda: None)
+        async with self._client.places.held(session_id) as place:
+            return await self._snapshot(session_id, result, heads, place)
 
-    async def _paused(self, session_id: SessionId | None) -> list[Attachment]:
-        attachment = await self._client.pause(session_id) if session_id else None
-        return [attachment] if attachment else []
+    async def _snapshot(
+        self,
+        session_id: SessionId,
+        result: Mapping[str, Any],
+        heads: Mapping[SessionId, Seq],
+        place: Attachment | None,
+    ) -> Answer:
+        seq = heads.get(session_id, Seq(0))
+        new = place or await self._client.attachment(session_id, seq, history=False)
+        await new.advance(seq)
+        told = self._told(session_id, result, new.position)
+        return Answer(told, lambda: self._client.places.go(new))
 
-    def _go(self, attachments: list[Attachment]) -> None:
-        for attachment in attachments:
-            self._client.go(attachment)
-
-    def _snapshot(
-        self, session_id: SessionId, result: Mapping[str, Any], seq: Seq
-    ) -> dict[str, Any]:
+    def _told(self, session_id: SessionId, result: Mapping[str, Any], seq: Seq) -> dict[str, Any]:
         told = {
             **result,
             "session_id": session_id,
