@@ -39,8 +39,10 @@ def _duplicate(source: Path, target: Path) -> Path:
     with translated(origin), closing(schema.for_reading(origin)) as database:
         if file.exists():
             raise LogUnavailable(str(file), "there is something already; give another place")
+        if (left := files.left_behind(file)) is not None:
+            raise LogUnavailable(str(left), "it belongs to a log that is gone; move it away first")
         try:
-            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            files.make_folder(file.parent)
             _copy(database, file)
         except OSError as error:
             raise LogUnavailable(str(file), error.strerror or str(error)) from error

@@ -54,7 +54,7 @@ async def locked(path: Path) -> AsyncGenerator[None, None]:
 def _lock(path: Path) -> int:
     lock = path.with_name(f"{path.name}.lock")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(path.parent)
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, _PRIVATE)
     except OSError as error:
         raise LogUnavailable(str(path), error.strerror or str(error)) from error
@@ -70,6 +70,29 @@ def _lock(path: Path) -> int:
         os.close(descriptor)
         raise LogUnavailable(str(path), error.strerror or str(error)) from error
     return descriptor
+
+
+def make_folder(path: Path) -> None:
+    """Make the folder *path* and those above it that are not there, for the owner alone (S-13).
+
+    Each survives a power failure, or what is synced in it would not (S-8).
+    """
+    if not path.is_dir():
+        make_folder(path.parent)
+        path.mkdir(mode=0o700, exist_ok=True)
+        sync_folder(path.parent)
+
+
+def left_behind(path: Path) -> Path | None:
+    """Return the WAL or journal of a database that is gone, where one was to be at *path*.
+
+    It holds the last commits. SQLite would take it for that of whatever is put there, and write
+    one into the other.
+    """
+    if path.exists() and path.stat().st_size:
+        return None
+    beside = (path.with_name(f"{path.name}{end}") for end in ("-wal", "-journal"))
+    return next((one for one in beside if one.exists() and one.stat().st_size), None)
 
 
 def restrict(path: Path) -> None:

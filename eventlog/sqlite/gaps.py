@@ -1,14 +1,15 @@
 """Recording that events are lost, where a session with such a gap is copied.
 
-Above this module: `store`. Below it: `batch`, the writing connection, in whose thread it runs.
+Above this module: `store`. Below it: `batch`, `transaction`.
 """
 
 from __future__ import annotations
 
-import sqlite3
+from collections.abc import Sequence
 from typing import Final
 
 from eventlog.batch import Batch
+from eventlog.sqlite.transaction import Statement
 
 _SESSION: Final = "insert or ignore into session(key, created) values (?, ?)"
 _BATCH: Final = """
@@ -17,7 +18,6 @@ _BATCH: Final = """
 """
 
 
-def record(database: sqlite3.Connection, key: str, batch: Batch) -> None:
-    """Record *batch*, a gap, at the end of a session, which is begun by it if need be."""
-    database.execute(_SESSION, (key, batch.ts))
-    database.execute(_BATCH, (*batch, key))
+def statements(key: str, batch: Batch) -> Sequence[Statement]:
+    """Return what records *batch*, a gap, at the end of a session; it is begun if need be."""
+    return Statement(_SESSION, (key, batch.ts)), Statement(_BATCH, (*batch, key))

@@ -21,7 +21,8 @@ import anyio
 from eventlog.checksum import PREFERRED
 from eventlog.errors import ForeignDatabase, LogUnavailable, NewerSchema
 from eventlog.sqlite import files, sums
-from eventlog.sqlite.faults import name, translated
+from eventlog.sqlite.faults import name, translated, unsynced
+from eventlog.sqlite.mark import marked
 from eventlog.sqlite.migration import VERSION, VIEW, migrate
 
 APPLICATION: Final = 0x4852_4C47
@@ -70,10 +71,11 @@ def for_reading(path: Path) -> sqlite3.Connection:
 
     Raises:
         LogUnavailable: there is no file.
-        ForeignDatabase: it is not a log of ours.
+        ForeignDatabase: it is not a log of ours, or only its WAL is there.
         NewerSchema: a later version made it.
 
     """
+    _not_headless(path)
     if not path.is_file() or path.stat().st_size == 0:
         raise LogUnavailable(str(path), "there is no log here")
     _version(path)
@@ -91,12 +93,13 @@ def for_writing(path: Path, journal: Journal | None = None) -> sqlite3.Connectio
     that cannot hold a WAL never goes back to one by itself (R045).
 
     Raises:
-        ForeignDatabase: it is not a log of ours; untouched.
+        ForeignDatabase: it is not a log of ours, or only its WAL is there; untouched.
         NewerSchema: a later version made it; untouched.
         LogUnavailable: the file cannot be made.
 
     """
     try:
+        _not_headless(path)
         if not path.exists() or path.stat().st_size == 0:
             _make(path)
         _version(path)
@@ -153,23 +156,38 @@ def _reserve(wal: Path, database: sqlite3.Connection) -> None:
     """
     if database.execute("pragma journal_mode").fetchone() != ("wal",):
         return
-    _execute("pragma wal_autocheckpoint=0", "pragma wal_checkpoint(passive)")(database)
-    if wal.exists() and wal.stat().st_size >= _RESERVED:
-        return
-    _execute("pragma synchronous=off")(database)  # none of it is worth waiting for
+    _execute("pragma wal_autocheckpoint=0")(database)
     try:
+        _execute("pragma wal_checkpoint(passive)")(database)
+        if wal.exists() and wal.stat().st_size >= _RESERVED:
+            return
+        _execute("pragma synchronous=off")(database)  # none of it is worth waiting for
         for filling in range(_RESERVED // _FILLING):
             nothing = bytes([filling]) * _FILLING  # never the same twice, or SQLite skips it
             database.execute("insert or replace into meta values ('room', ?)", (nothing,))
         _execute("pragma synchronous=full", "pragma wal_checkpoint(passive)")(database)
-    except sqlite3.OperationalError:
-        pass  # no room now: each commit makes its own, or says that it cannot
+    except sqlite3.OperationalError as error:
+        if unsynced(error):
+            raise
+        # no room now: each commit makes its own, or says that it cannot
+
+
+def _not_headless(path: Path) -> None:
+    if (left := files.left_behind(path)) is not None:
+        raise ForeignDatabase(
+            str(path), f"it is {'empty' if path.exists() else 'gone'}, while {left.name} is there"
+        )
 
 
 def _make(path: Path) -> None:
-    """Make an empty log beside *path* and move it there: a log is there whole or not at all."""
+    """Make an empty log beside *path* and move it there: a log is there whole or not at all.
+
+    If a mark says that there was one, the new one knows how many batches are lost (S-6).
+    """
     from importlib.resources import files as resources  # noqa: PLC0415 - it imports much
 
+    before = marked(path)
+    lost = [("lost", before.batch)] if before and before.batch else []
     draft = path.with_name(f"{path.name}.new")
     draft.unlink(missing_ok=True)
     draft.touch(0o600)
@@ -183,7 +201,7 @@ def _make(path: Path) -> None:
             database.execute(statement)
         database.executemany(
             "insert into meta values (?, ?)",
-            [("epoch", uuid4().hex), ("checksum", PREFERRED), ("settled", 0)],
+            [("epoch", uuid4().hex), ("checksum", PREFERRED), ("settled", 0), *lost],
         )
         database.execute("commit")
     draft.replace(path)

@@ -212,7 +212,7 @@ class SqliteStore(SqliteReader):
         # from here to its place in the writer's queue without a pause: what comes then is behind it
         stream.assigned, stream.listed, stream.tail = last, True, None
         try:
-            await self._writer.work(lambda one: gaps.record(one, session_id, batch))
+            await self._writer.record(gaps.statements(session_id, batch))
         except EventLogError:
             await self._heads.reload([stream])
             raise

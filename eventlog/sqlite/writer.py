@@ -135,6 +135,10 @@ class Writer:
         run = partial(_transact, do) if together else do
         return await self._run(partial(self._transactions.run, do=run))
 
+    async def record(self, statements: Sequence[Statement]) -> None:
+        """Record batches that are sealed already, as one transaction between two commits."""
+        await self._run(partial(self._transactions.record, statements=statements))
+
     async def _run(self, piece: Callable[[sqlite3.Connection], T]) -> T:
         self.check()
         try:
@@ -255,7 +259,7 @@ class Writer:
         try:
             await self._heads.reload(drafts)
         except sqlite3.Error as second:
-            self._given_up = f"it can no longer be read: {second}"
+            self._give_up(f"it can no longer be read: {second}")
         lost: dict[Stream, sqlite3.Error] = {}
         for number, (commit, error) in enumerate(broken):
             if not refused(error) or self._given_up is not None:
@@ -275,7 +279,11 @@ class Writer:
 
     def _note(self, error: sqlite3.Error) -> None:
         if unsynced(error):
-            self._given_up = "the disk failed to sync: what it holds is unknown until a restart"
+            self._give_up("the disk failed to sync: what it holds is unknown until a restart")
+
+    def _give_up(self, reason: str) -> None:
+        self._given_up = reason
+        self.condition.turn(reason)
 
     def _fail(self, waiting: Sequence[Pending], error: Callable[[], EventLogError]) -> None:
         for pending in waiting:

@@ -84,6 +84,42 @@ async def main(path):
 anyio.run(main, Path(sys.argv[1]))
 """
 
+NO_ROOM_AT_ALL = """
+import json, os, resource, signal, sys
+from pathlib import Path
+import anyio
+from eventlog import Event, LogUnavailable, SessionId, SqliteStore
+
+S = SessionId("s")
+large = Event.of("x", {"parts": ["x" * 50_000] * 4})
+
+async def fill(path):
+    async with SqliteStore.open(path) as store:
+        for _ in range(20):
+            await store.append(S, [large])
+        os.kill(os.getpid(), signal.SIGKILL)
+
+async def main(path):
+    size = (path / "events.db").stat().st_size
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+    async with SqliteStore.open(path) as store:
+        head, refused = (await store.read(S)).head, ""
+        try:
+            await store.append(S, [large])
+        except LogUnavailable as error:
+            refused = store.degraded
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        later = await store.append(S, [large])
+    async with SqliteStore.open(path) as store:
+        damages = [str(damage) async for damage in store.verify()]
+        print(json.dumps([head, refused, later.first, store.incarnation.renewed, damages]))
+
+if os.fork() == 0:
+    anyio.run(fill, Path(sys.argv[1]))
+os.wait()
+anyio.run(main, Path(sys.argv[1]))
+"""
+
 
 def run(script: str, path: Path) -> str:
     done = subprocess.run(
@@ -123,3 +159,12 @@ def test_a_log_can_be_opened_where_there_is_hardly_room(tmp_path: Path) -> None:
         "LogUnavailable ['events.db.lock', 'events.db.new']",
         "made",
     ]
+
+
+def test_a_full_disk_does_not_keep_a_log_from_being_opened(tmp_path: Path) -> None:
+    """The WAL of one that crashed cannot be moved into the database, which would have to grow: it
+    is read all the same, an append says why it fails, and the next one finds room (S-9).
+    """
+    head, refused, later, renewed, damages = json.loads(run(NO_ROOM_AT_ALL, tmp_path))
+    assert (head, later, renewed, damages) == (20, 21, None, [])
+    assert "SQLITE_" in refused

@@ -10,8 +10,10 @@ import anyio
 import pytest
 
 from eventlog import (
+    Checkpoint,
     Event,
     LogUnavailable,
+    Seq,
     SessionId,
     Span,
     SqliteReader,
@@ -114,6 +116,25 @@ async def test_a_failed_sync_poisons_the_store(code: str, tmp_path: Path) -> Non
         assert (await store.read(A)).head == 1
     async with SqliteStore.open(tmp_path) as store:
         assert await store.append(A, [event()]) == (2, 2)
+
+
+async def test_a_sync_that_fails_beside_appends_is_heard(tmp_path: Path) -> None:
+    """Whatever was being written, nothing can be recorded from then on, and who listens is told
+    before an append is tried (S-3, S-9).
+    """
+    async with SqliteStore.open(tmp_path) as store:
+        await known(store, A)
+        gate = Gate(store)
+        gate.open.set()
+        gate.error = sqlite3.OperationalError("disk I/O error")
+        gate.error.sqlite_errorname = "SQLITE_IOERR_FSYNC"
+        with pytest.raises(LogUnavailable, match="disk I/O error"):
+            await store.keep(A, "k", Checkpoint(Seq(1), 1, b"{}"))
+        gate.error = None
+        with anyio.fail_after(5):
+            assert "failed to sync" in str(await store.turned(None))
+        await store.probe()
+        assert "failed to sync" in str(store.degraded)
 
 
 async def test_a_limit_on_files_is_no_failed_sync(tmp_path: Path) -> None:

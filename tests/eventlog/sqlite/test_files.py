@@ -12,7 +12,17 @@ from pathlib import Path
 import anyio
 import pytest
 
-from eventlog import Event, LogBusy, LogUnavailable, SessionId, SqliteReader, SqliteStore
+from eventlog import (
+    Event,
+    ForeignDatabase,
+    LogBusy,
+    LogUnavailable,
+    SessionId,
+    SqliteReader,
+    SqliteStore,
+)
+from eventlog.sqlite import files, schema
+from eventlog.sqlite.backup import duplicate
 from eventlog.sqlite.files import database
 
 pytestmark = pytest.mark.anyio
@@ -82,15 +92,60 @@ async def test_nobody_else_may_read_the_log(tmp_path: Path) -> None:
     async with SqliteStore.open(folder) as store:
         await store.append(SESSION, [Event.of("x")])
         async with SqliteReader.open(folder):
-            files = modes(folder)
+            found = modes(folder)
 
-    assert files == dict.fromkeys(
+    assert found == dict.fromkeys(
         ["events.db", "events.db-shm", "events.db-wal", "events.db.lock", "events.db.mark"], 0o600
     )
-    assert mode(folder) == 0o700
+    assert (mode(folder), mode(folder.parent)) == (0o700, 0o700)
     await anyio.Path(folder / "events.db").chmod(0o644)
     async with SqliteStore.open(folder):
         assert mode(folder / "events.db") == 0o600
+
+
+async def test_the_folders_of_a_log_outlive_the_power(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that was made is synced where it was made, or all in it might be lost (S-8)."""
+    synced: list[Path] = []
+    monkeypatch.setattr(files, "sync_folder", synced.append)
+    async with SqliteStore.open(tmp_path / "a" / "log"):
+        pass
+    assert synced == [tmp_path, tmp_path / "a", tmp_path / "a" / "log"]
+
+
+@pytest.mark.parametrize("kind", ["wal", "delete"])
+@pytest.mark.parametrize("left", [None, b""])
+async def test_nothing_is_put_beside_the_journal_of_another_log(
+    kind: schema.Journal, left: bytes | None, tmp_path: Path
+) -> None:
+    """S-6, P-18: a database that is lost, or empty, is not replaced while its WAL or journal is
+    there: SQLite would take it for the new one's. Nothing is touched; a backup does not go there.
+    """
+    end = "-wal" if kind == "wal" else "-journal"
+    log, backup = tmp_path / "log", tmp_path / "backup.db"
+    async with SqliteStore.open(log, journal=kind) as store:
+        await store.append(SESSION, [Event.of("x")])
+        await duplicate(log, backup)
+        journal = log / f"events.db{end}"
+        text = journal.read_bytes() if journal.exists() else b"half a commit" * 100
+    journal.write_bytes(text)
+    (log / "events.db").unlink()
+    if left is not None:
+        (log / "events.db").write_bytes(left)
+    for opens in (SqliteStore, SqliteReader):
+        with pytest.raises(ForeignDatabase, match=f"while events.db{end} is there"):
+            async with opens.open(log):
+                pass
+    with pytest.raises(LogUnavailable):
+        await duplicate(backup, log / "events.db")
+    assert journal.read_bytes() == text
+    journal.unlink()
+    (log / "events.db").unlink(missing_ok=True)
+    await duplicate(backup, log / "events.db")
+    async with SqliteStore.open(log) as store:
+        assert (await store.read(SESSION)).head == 1
+        assert [damage async for damage in store.verify()] == []
 
 
 async def test_a_folder_that_was_there_keeps_its_mode(tmp_path: Path) -> None:

@@ -55,8 +55,10 @@ async def test_the_mark_follows_every_commit(tmp_path: Path) -> None:
         await store.append(B, [event(), Event.of("session.title", {"title": "t"})])
         assert marked(file) == Marked(store.epoch, 4)
         await store.settle()
+        await store.skip(A, Event.of("log.gap", {"first": 4, "last": 9, "reason": "x"}), at=1)
+        assert marked(file) == Marked(store.epoch, 5)
     async with SqliteStore.open(tmp_path) as store:
-        assert marked(file) == Marked(store.epoch, 4)
+        assert marked(file) == Marked(store.epoch, 5)
         assert store.incarnation.renewed is None
 
 
@@ -90,6 +92,22 @@ async def test_a_log_behind_its_mark_says_so(tmp_path: Path) -> None:
         assert store.epoch == renewed
         assert store.incarnation.lost == 0
         assert (await store.read(GATEWAY)).head == 1
+
+
+async def test_a_log_that_is_gone_is_missed(tmp_path: Path) -> None:
+    """Lost or empty: the mark says how many batches there were, and so does the new log (S-6)."""
+    async with SqliteStore.open(tmp_path) as store:
+        await known(store, A, B)
+        before, file = store.epoch, store.path
+    file.write_bytes(b"")
+    async with SqliteStore.open(tmp_path) as store:
+        assert store.epoch != before
+        assert store.incarnation.lost == 2
+        (gap,) = (await store.read(GATEWAY)).envelopes()
+        assert gap["payload"] == {"reason": "lost", "batches": 2}
+        assert [damage async for damage in store.verify()] == []
+    async with SqliteStore.open(tmp_path) as store:
+        assert store.incarnation.lost == 0
 
 
 async def test_one_bit_in_the_journal_is_noticed(tmp_path: Path) -> None:
