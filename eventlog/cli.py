@@ -20,6 +20,7 @@ import typer
 from eventlog import codec, exits
 from eventlog.address import LogAddress
 from eventlog.event import START, SessionId, parse, valid_session_id
+from eventlog.journal import journal
 from eventlog.location import driver, log_location, open_reader
 from eventlog.printing import figures, listed, one_line, printable
 from eventlog.store import LogReader, Page, SessionRow
@@ -270,3 +271,7 @@ def driven(where: LogAddress) -> ModuleType:
 
 
 app.add_typer(commands)
+app.command(
+    short_help="Choose the kind of journal.",
+    epilog="\b\nExamples:\n  hermes-log journal delete --log /mnt/share/hermes",
+)(journal)

@@ -98,7 +98,9 @@ def _system(kind: str, journal: str, *, shared: bool) -> Finding:
     if not shared or journal != "wal":
         return Finding("file system", kind or "unknown")
     return Finding(
-        "file system", kind, "a WAL is not safe here: use a local disk, or journal=delete"
+        "file system",
+        kind,
+        "a WAL is not safe here: use a local disk, or `hermes-log journal delete`",
     )
 
 

@@ -44,6 +44,7 @@ COMMANDS = (
     "compact",
     "stats",
     "doctor",
+    "journal",
 )
 
 
@@ -326,11 +327,25 @@ async def test_a_network_file_system_is_told(kind: str, log: Path, tmp_path: Pat
     mounts.write_text(MOUNTS.format(at=log, kind=kind))
     found = await warnings(log, mounts=mounts, sqlite=(3, 51, 2))
     assert set(found) >= {"file system", "sqlite"}
-    assert "journal=delete" in found["file system"]
+    assert "`hermes-log journal delete`" in found["file system"]
     assert "sqlite" not in await warnings(log, mounts=mounts, sqlite=(3, 51, 3))
-    async with SqliteStore.open(log, journal="delete"):
-        pass
+    assert hermes_log("journal", "delete", log=log).returncode == exits.OK
     assert "file system" not in await warnings(log, mounts=mounts, sqlite=(3, 40, 0))
+
+
+async def test_a_log_is_begun_without_a_wal(tmp_path: Path) -> None:
+    """R045, S-4: so that there never is one where it is not safe; it stays until it is asked for."""
+    log = tmp_path / "log"
+    made = hermes_log("journal", "delete", log=log)
+    assert (made.returncode, made.stdout) == (exits.OK, "")
+    async with SqliteStore.open(log) as store:
+        assert store.incarnation.journal == "delete"
+        refused = await anyio.to_thread.run_sync(partial(hermes_log, "journal", "wal", log=log))
+        assert refused.returncode == exits.UNAVAILABLE
+    assert hermes_log("journal", "other", log=log).returncode == exits.USAGE
+    assert hermes_log("journal", "wal", log=log).returncode == exits.OK
+    async with SqliteStore.open(log) as store:
+        assert store.incarnation.journal == "wal"
 
 
 def test_a_file_system_is_that_of_the_deepest_mount(tmp_path: Path) -> None:
