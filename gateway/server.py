@@ -71,7 +71,10 @@ class Server:
             call = Call(gateway, client)
 
             async def hear(frame: Frame) -> Any:
-                return await turns.take(frame.method, lambda: answer(call, frame))
+                named = (
+                    str(frame.params.get("session_id")) if isinstance(frame.params, dict) else ""
+                )
+                return await turns.take(frame.method, lambda: answer(call, frame), session=named)
 
             client.peer = Peer(transport, hear, stray=client.answered, outbox=self._outbox())
             turns = Turns(client.peer.quiet)

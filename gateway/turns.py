@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 import anyio
 
@@ -33,6 +34,11 @@ LARGE: Final = frozenset(
 )
 """Calls whose answers may have any size."""
 
+IN_ORDER: Final = frozenset(
+    {"prompt.submit", "session.interrupt", "session.redirect", "session.steer"}
+)
+"""Calls of which each waits for the one before it in its session: what was said first is done first."""
+
 LARGE_AT_A_TIME: Final = 4
 SMALL_AT_A_TIME: Final = 64
 MOST: Final = 1024
@@ -47,10 +53,15 @@ class Turns:
         self._large = anyio.CapacityLimiter(LARGE_AT_A_TIME)
         self._small = anyio.CapacityLimiter(SMALL_AT_A_TIME)
         self._speaking = anyio.Lock()
+        self._orders: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
         self._calls = 0
 
-    async def take(self, method: str, work: Callable[[], Awaitable[Any]]) -> Any:
+    async def take(
+        self, method: str, work: Callable[[], Awaitable[Any]], *, session: str = ""
+    ) -> Any:
         """Do *work* when it is its turn; return its result when it may be said, at once.
+
+        *session* is what the call names, if it is one whose order counts.
 
         Raises:
             RpcError: 4090, too many calls wait already.
@@ -63,6 +74,9 @@ class Turns:
             raise RpcError(Code.LIMIT_REACHED, f"{MOST} calls are waiting already", told)
         self._calls += 1
         try:
+            if method in IN_ORDER:
+                async with self._orders.setdefault(session, anyio.Lock()), self._small:
+                    return await work()
             if method not in LARGE:
                 async with self._small:
                     return await work()

@@ -11,7 +11,7 @@ from eventlog import Event, SessionId
 from gateway.contracts import CONTRACTS
 from gateway.errors import RpcError
 from gateway.jsonrpc import Reply, Request, dump, parse
-from gateway.turns import LARGE, LARGE_AT_A_TIME, MOST, Turns
+from gateway.turns import IN_ORDER, LARGE, LARGE_AT_A_TIME, MOST, Turns
 from tests.gateway.stage import bare
 
 pytestmark = pytest.mark.anyio
@@ -92,6 +92,31 @@ async def test_a_flood_of_calls_is_refused() -> None:
     assert refused.value.code == 4090
 
 
+async def test_words_are_given_in_the_order_in_which_they_were_said() -> None:
+    """P-24, R074: to one session; another one does not wait for them."""
+    go = anyio.Event()
+    done: list[int] = []
+
+    async def work(number: int, ready: anyio.Event | None) -> None:
+        if ready:
+            await ready.wait()
+        done.append(number)
+
+    async def take(number: int, session: str, ready: anyio.Event | None = None) -> None:
+        await turns.take("prompt.submit", lambda: work(number, ready), session=session)
+
+    turns = Turns(go.wait)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(take, 1, "s-1", go)
+        tasks.start_soon(take, 2, "s-1")
+        tasks.start_soon(take, 3, "s-2")
+        await anyio.wait_all_tasks_blocked()
+        assert done == [3]
+        go.set()
+
+    assert done == [3, 1, 2]
+
+
 def test_large_calls_are_calls() -> None:
     """A name that nobody calls would bound nothing."""
-    assert set(CONTRACTS) > LARGE
+    assert set(CONTRACTS) > LARGE | IN_ORDER
