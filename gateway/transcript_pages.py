@@ -10,7 +10,8 @@ no more a page than a short one.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
 import anyio.to_thread
@@ -36,8 +37,31 @@ class Ask(Protocol):
         ...
 
 
+class Cut:
+    """The JSON of what was cut last, so that its next piece costs no more than that.
+
+    It is another's turn when another is cut; whoever comes back then has it made once more.
+    """
+
+    def __init__(self) -> None:
+        self._kept: tuple[tuple[str, int, str | None], bytes] | None = None
+
+    def body(self, transcript: Transcript, entry: str | None, make: Callable[[], Json]) -> bytes:
+        """Return the JSON of an entry, or of the head (None), as *make* makes it."""
+        key, kept = (transcript.session, transcript.seq, entry), self._kept
+        if kept is None or kept[0] != key:
+            kept = self._kept = (key, codec.dumps(make()))
+        return kept[1]
+
+
 def page_of(
-    transcript: Transcript, *, after: str | None, offset: int, limit: int, pieces: bool
+    transcript: Transcript,
+    *,
+    after: str | None,
+    offset: int,
+    limit: int,
+    pieces: bool,
+    cut: Cut | None = None,
 ) -> Json:
     """Return the members of a page that hold content, and `next` and `has_more`.
 
@@ -46,19 +70,17 @@ def page_of(
     client has.
     """
     begin = _place(transcript, after)
-    total = len(transcript.entries)
+    asked = _Asked(transcript, after, offset, limit, cut or Cut())
+    if pieces and offset:
+        return asked.piece_of_head() if after is None else asked.piece_of_entry(begin)
     head = None if after is not None else dump(replace(transcript, entries=()))
-    if head is not None and pieces and (offset or _size(head) > limit):
-        more = total > 0
-        return _piece(head, offset, limit, entry=None, before=None, then=HEAD_ONLY, more=more)
-    room = limit - (_size(head) if head is not None else 0)
-    taken = _fitting(transcript, begin, 0 if offset else room, whole=not pieces)
+    size = _size(head) if head is not None else 0
+    if head is not None and pieces and size > limit:
+        return asked.piece_of_head(head)
+    taken = _fitting(transcript, begin, 0 if offset else limit - size, whole=not pieces)
+    total = len(transcript.entries)
     if pieces and not taken and begin < total and head is None:
-        (entry,) = _made(transcript, begin, 1)
-        more = begin + 1 < total
-        return _piece(
-            entry, offset, limit, entry=entry["id"], before=after, then=entry["id"], more=more
-        )
+        return asked.piece_of_entry(begin)
     cursor = taken[-1]["id"] if taken else HEAD_ONLY if after is None else after
     content = {"entries": taken} if head is None else {**head, "entries": taken}
     return {"transcript": content, "next": cursor, "has_more": begin + len(taken) < total}
@@ -72,7 +94,7 @@ def _place(transcript: Transcript, after: str | None) -> int:
 
 
 def _made(transcript: Transcript, begin: int, count: int) -> list[Json]:
-    some = replace(transcript, entries=transcript.entries[begin : begin + count])
+    some = Transcript(entries=transcript.entries[begin : begin + count])
     entries: list[Json] = dump(some)["entries"]
     return entries
 
@@ -90,30 +112,44 @@ def _fitting(transcript: Transcript, begin: int, room: int, *, whole: bool) -> l
     return taken
 
 
-def _piece(
-    value: Json,
-    offset: int,
-    limit: int,
-    *,
-    entry: str | None,
-    before: str | None,
-    then: str,
-    more: bool,
-) -> Json:
-    """Return the page that holds what of *value*'s JSON begins at byte *offset*."""
-    body = codec.dumps(value)
-    text = text_of(body[offset : offset + limit], offset)
-    while _size(text) > limit:  # in JSON once more, quotes are twice as long
-        text = text[: len(text) // 2]
-    end = offset + len(text.encode())
-    rest = end < len(body)
-    cut = {"entry": entry, "size": len(body), "offset": offset, "text": text, "next": end}
-    return {
-        "transcript": {"entries": []},
-        "piece": {**cut, "has_more": rest},
-        "next": before if rest else then,
-        "has_more": rest or more,
-    }
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Who asks for a piece: what of, and how much of it the client has."""
+
+    transcript: Transcript
+    after: str | None
+    offset: int
+    limit: int
+    cut: Cut
+
+    def piece_of_head(self, head: Json | None = None) -> Json:
+        whole = self.transcript
+        body = self.cut.body(whole, None, lambda: head or dump(replace(whole, entries=())))
+        return self._piece(body, None, HEAD_ONLY, more=bool(whole.entries))
+
+    def piece_of_entry(self, begin: int) -> Json:
+        whole = self.transcript
+        if begin >= len(whole.entries):
+            return {"transcript": {"entries": []}, "next": self.after, "has_more": False}
+        id_ = whole.entries[begin].id
+        body = self.cut.body(whole, id_, lambda: _made(whole, begin, 1)[0])
+        return self._piece(body, id_, id_, more=begin + 1 < len(whole.entries))
+
+    def _piece(self, body: bytes, entry: str | None, then: str, *, more: bool) -> Json:
+        """Return the page that holds what of *body* begins where the client has ended."""
+        offset, limit = self.offset, self.limit
+        text = text_of(body[offset : offset + limit], offset)
+        while _size(text) > limit:  # in JSON once more, quotes are twice as long
+            text = text[: len(text) // 2]
+        end = offset + len(text.encode())
+        rest = end < len(body)
+        cut = {"entry": entry, "size": len(body), "offset": offset, "text": text, "next": end}
+        return {
+            "transcript": {"entries": []},
+            "piece": {**cut, "has_more": rest},
+            "next": self.after if rest else then,
+            "has_more": rest or more,
+        }
 
 
 def _size(value: Any) -> int:

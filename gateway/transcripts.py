@@ -15,6 +15,7 @@ import anyio
 import anyio.to_thread
 
 from eventlog import Log, SessionId
+from gateway.transcript_pages import Cut
 from replay import (
     FOLD_VERSION,
     KIND,
@@ -39,10 +40,13 @@ class Transcripts:
     """Folds sessions on demand. A fold is a cache: it can be made again from the log."""
 
     def __init__(self, source: Log) -> None:
+        self.cut = Cut()
+        """What was cut last for a client with small frames."""
         self._source = source
         self._folds: OrderedDict[SessionId, Fold] = OrderedDict()
         self._folding: dict[SessionId, anyio.Lock] = {}
         self._digests: OrderedDict[tuple[str, int], str] = OrderedDict()
+        self._read: OrderedDict[tuple[SessionId, int], Transcript] = OrderedDict()
 
     async def at(self, session_id: SessionId, seq: int | None = None) -> Transcript:
         """Return the transcript at *seq*, or at the head. One session is folded once at a time."""
@@ -53,6 +57,19 @@ class Transcripts:
         finally:
             if not lock.statistics().tasks_waiting and not lock.locked():
                 self._folding.pop(session_id, None)
+
+    async def paged(self, session_id: SessionId, seq: int | None) -> Transcript:
+        """Return the same, for somebody who reads it page by page while the session goes on."""
+        key = (session_id, -1 if seq is None else seq)
+        transcript = self._read.get(key)
+        if transcript is None:
+            transcript = await self.at(session_id, seq)
+            key = (session_id, transcript.seq)
+            self._read[key] = transcript
+        self._read.move_to_end(key)
+        while len(self._read) > FOLDS_KEPT:
+            self._read.popitem(last=False)
+        return transcript
 
     async def digest(self, transcript: Transcript) -> str:
         """Return a transcript's digest (P-26). It is remembered: every page has it."""
@@ -66,6 +83,8 @@ class Transcripts:
     def forget(self, session_id: SessionId) -> None:
         """Drop what is kept of a session."""
         self._folds.pop(session_id, None)
+        for key in [key for key in self._read if key[0] == session_id]:
+            del self._read[key]
 
     async def keep(self, session_id: SessionId) -> None:
         """Keep a session's state in the log, if enough has come since the last time (S-14)."""

@@ -127,7 +127,7 @@ async def transcript(call: Call, params: SessionTranscript) -> Any:
             f"at is {params.at}; the transcript can be had at {extent.floor} to {extent.head}",
             {"path": "at", **kept},
         )
-    folded = await call.gateway.transcripts.at(session_id, params.at)
+    folded = await call.gateway.transcripts.paged(session_id, params.at)
     pieces = call.client.can.blobs
     check_offset(params.offset, pieces=pieces)
     make = partial(
@@ -137,6 +137,7 @@ async def transcript(call: Call, params: SessionTranscript) -> Any:
         offset=params.offset,
         limit=min(params.limit_bytes or PAGE, PAGE),
         pieces=pieces,
+        cut=call.gateway.transcripts.cut,
     )
     return {
         **await anyio.to_thread.run_sync(make),
