@@ -8,7 +8,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -16,20 +15,9 @@ import anyio
 import pytest
 
 from eventlog import Event, SessionId, SqliteStore, exits
+from tests.eventlog.program import COMMAND, hermes_log
 
 pytestmark = pytest.mark.anyio
-
-COMMAND = (sys.executable, "-c", "from eventlog.cli import main; main()")
-
-
-def hermes_log(
-    *arguments: str | Path, log: Path | None = None, environ: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Run the program; it has to end within a few seconds, whatever happens (R029)."""
-    given = {**os.environ, **({"HERMES_LOG": str(log)} if log else {}), **(environ or {})}
-    return subprocess.run(
-        [*COMMAND, *arguments], capture_output=True, text=True, timeout=20, env=given, check=False
-    )
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from eventlog import (
 )
 from eventlog.copying import copy_log
 from eventlog.sqlite.salvage import salvage
-from tests.eventlog.test_cli import hermes_log
+from tests.eventlog.program import hermes_log
 
 pytestmark = pytest.mark.anyio
 

@@ -26,7 +26,7 @@ from eventlog import (
 )
 from eventlog.copying import copy_log
 from eventlog.sqlite.doctor import examine, file_system
-from tests.eventlog.test_cli import hermes_log
+from tests.eventlog.program import hermes_log
 
 pytestmark = pytest.mark.anyio
 

@@ -15,8 +15,8 @@ from eventlog import SessionId, SqliteStore, exits
 from eventlog.sqlite import sums
 from eventlog.sqlite.inspection import inspect
 from eventlog.sqlite.salvage import salvage
+from tests.eventlog.program import hermes_log
 from tests.eventlog.sqlite.damaged import SESSIONS, Seen, flipped, look, make
-from tests.eventlog.test_cli import hermes_log
 
 pytestmark = pytest.mark.anyio
 
