@@ -7,6 +7,7 @@ Data goes to stdout, everything else to stderr; what is written never depends on
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -128,7 +129,7 @@ def export(
                 await _write(reader, keys, sys.stdout.buffer)
                 return
             try:
-                with output.open("wb") as file:
+                with _made(output) as file:
                     await _write(reader, keys, file)
             except OSError as error:
                 say(f"{output}: {error.strerror}; give another file with -o")
@@ -268,6 +269,11 @@ def driven(where: LogAddress) -> ModuleType:
     with driver(where):
         from eventlog.jetstream import inspection
     return inspection
+
+
+def _made(output: Path) -> BinaryIO:
+    """Open a file to write; it is the owner's alone, if it was not there (S-13)."""
+    return os.fdopen(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
 
 
 app.add_typer(commands)

@@ -222,11 +222,14 @@ def test_figures_are_printed(log: Path) -> None:
 
 
 async def test_everything_is_exported_in_one_file(log: Path, tmp_path: Path) -> None:
-    """R165: all sessions, bases and large strings in it; it imports whole, twice the same."""
+    """R165, S-13: all sessions, bases and large strings, in a file that is the owner's alone; it
+    imports whole, twice the same.
+    """
     hermes_log("prune", "old", "--to", "2", log=log)
     file = tmp_path / "all.jsonl"
     assert hermes_log("export", "--all", "-o", file, log=log).returncode == exits.OK
     assert hermes_log("export", log=log).returncode == exits.USAGE
+    assert file.stat().st_mode & 0o777 == 0o600
     content = file.read_bytes()
     async with SqliteStore.open(tmp_path / "other") as other, SqliteReader.open(log) as ours:
         found = await import_cassette(other, BytesIO(content))
