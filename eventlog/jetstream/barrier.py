@@ -16,6 +16,7 @@ no new one, which is nearly as good.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 from typing import Any, Final, NamedTuple
 
 import anyio
@@ -34,6 +35,10 @@ _SOON: Final = 1.0
 
 _AGAIN: Final = 0.1
 """Seconds between two questions while there is no leader."""
+
+
+_LIMIT: Final = "maximum"
+"""What servers say of a stream that has all that its settings allow; of a disk, they do not."""
 
 
 class Quiet(NamedTuple):
@@ -61,6 +66,8 @@ class Barrier:
         self._copies = copies
         self._turn = anyio.Lock(fast_acquire=True)
         self._coming: _Round | None = None
+        self._refused_since = inf
+        """When a mark was refused for want of room, if none has been taken since."""
         self.quiet = Quiet(0, 0)
         """What was seen at *since* is still so."""
 
@@ -117,11 +124,20 @@ class Barrier:
         try:
             seq = int(answered(answer.data)["seq"])
         except Refused as refused:
-            if refused.code not in FULL:
-                raise
-            return await self._told()
+            if self._is_full(refused):
+                return await self._told()
+            raise
+        self._refused_since = inf
         self._note(seq, quiet=seq == self.quiet.until + 1)
         return seq
+
+    def _is_full(self, refused: Refused) -> bool:
+        """Whether it is the log that is full, not the disk of one server that led it just now."""
+        if refused.code not in FULL:
+            return False
+        now = anyio.current_time()
+        self._refused_since = min(self._refused_since, now)
+        return _LIMIT in str(refused) or now - self._refused_since > HEARD
 
     async def _told(self) -> int:
         """Ask who leads."""
