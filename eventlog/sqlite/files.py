@@ -21,6 +21,7 @@ from eventlog.errors import LogBusy, LogUnavailable
 
 NAME: Final = "events.db"
 _PRIVATE: Final = 0o600
+_ZEROS: Final = bytes(256 * 1024)
 
 
 def database(path: Path) -> Path:
@@ -98,6 +99,23 @@ def left_behind(path: Path) -> Path | None:
 def restrict(path: Path) -> None:
     """Let nobody but the owner read or write *path* (S-13)."""
     path.chmod(_PRIVATE)
+
+
+def lengthen(path: Path, length: int) -> None:
+    """Make *path* so many bytes long, with zeros; where there is no room it stays as it is.
+
+    The zeros are written, or every later write would have to allocate; nobody waits for them.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE)
+    try:
+        was = at = os.fstat(descriptor).st_size
+        try:
+            while at < length:
+                at += os.pwrite(descriptor, _ZEROS[: length - at], at)
+        except OSError:
+            os.ftruncate(descriptor, was)
+    finally:
+        os.close(descriptor)
 
 
 def sync(path: Path) -> None:

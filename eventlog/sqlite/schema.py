@@ -33,8 +33,6 @@ _WAL_PAGES: Final = 2_000
 _RESERVED: Final = 4 * 1024 * 1024
 """Bytes that the WAL has from the beginning; longer than that it grows once, then no more."""
 
-_FILLING: Final = 256 * 1024
-
 T = TypeVar("T")
 
 Journal = Literal["wal", "delete"]
@@ -150,26 +148,18 @@ def _sync(database: sqlite3.Connection) -> None:
 def _reserve(wal: Path, database: sqlite3.Connection) -> None:
     """Make the WAL long: a commit into a file that still grows takes twice as long (S-5).
 
-    An orderly end deletes the file, so this is done at every opening, but not after a crash.
-    What is written is nothing; it is moved into the database, always to the same place, and the
-    WAL is begun anew.
+    An orderly end deletes the file, so this is done at every opening, but not after a crash. What
+    stands behind the last commit is nothing to SQLite, whatever it is.
     """
     if database.execute("pragma journal_mode").fetchone() != ("wal",):
         return
     _execute("pragma wal_autocheckpoint=0")(database)
     try:
         _execute("pragma wal_checkpoint(passive)")(database)
-        if wal.exists() and wal.stat().st_size >= _RESERVED:
-            return
-        _execute("pragma synchronous=off")(database)  # none of it is worth waiting for
-        for filling in range(_RESERVED // _FILLING):
-            nothing = bytes([filling]) * _FILLING  # never the same twice, or SQLite skips it
-            database.execute("insert or replace into meta values ('room', ?)", (nothing,))
-        _execute("pragma synchronous=full", "pragma wal_checkpoint(passive)")(database)
     except sqlite3.OperationalError as error:
         if unsynced(error):
             raise
-        # no room now: each commit makes its own, or says that it cannot
+    files.lengthen(wal, _RESERVED)
 
 
 def _not_headless(path: Path) -> None:

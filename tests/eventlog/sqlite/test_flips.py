@@ -128,8 +128,9 @@ async def test_what_is_intact_is_salvaged(crashed: Path, tmp_path: Path, flips: 
     whole = await look(crashed)
     chance = random.Random(5)  # noqa: S311 - which bits is no secret
     bits = [("events.db", at, bit) for at, bit in ((0, 3), (100, 0), (105, 1), (36_867, 2))]
+    size = (crashed / "events.db").stat().st_size
     for _ in range(flips):
-        bits.append(("events.db", chance.randrange(700_000), chance.randrange(8)))
+        bits.append(("events.db", chance.randrange(size), chance.randrange(8)))
         bits.append(("events.db-wal", chance.randrange(END), chance.randrange(8)))
     for number, (file, at, bit) in enumerate(bits):
         target = tmp_path / f"{number}"
