@@ -36,11 +36,11 @@ class Raw:
     @classmethod
     def object(cls, members: Mapping[str, Any]) -> Raw:
         """Return the object of *members*, whose values may be `Raw`."""
-        return cls(
-            b"{"
-            + b",".join(codec.dumps(key) + b":" + _text(value) for key, value in members.items())
-            + b"}"
-        )
+        parts = [b"{"]
+        for key, value in members.items():
+            parts += (codec.dumps(key), b":", _text(value), b",")
+        parts[max(1, len(parts) - 1) :] = [b"}"]
+        return cls(b"".join(parts))  # one copy, however long a value is
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,8 @@ def dump(frame: Frame) -> bytes:
                 _text(params),
             )
         case Reply(id_, result):
-            return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (codec.dumps(id_), _text(result))
+            head = b'{"jsonrpc":"2.0","id":%b,"result":' % codec.dumps(id_)
+            return b"".join((head, _text(result), b"}"))
         case Failure(id_, error):
             said: Params = {"code": int(error.code), "message": error.message}
             if error.data is not None:

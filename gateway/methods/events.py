@@ -24,7 +24,7 @@ from gateway.jsonrpc import Raw
 from gateway.methods.call import Call
 from gateway.peer import Answer
 from gateway.transcript_pages import check_offset, page_of
-from gateway.wire import event_array, fitting
+from gateway.wire import event_array, fitting, room_for
 from replay import FOLD_VERSION
 
 _NAME: Final = 148
@@ -46,30 +46,31 @@ async def since(call: Call, params: SessionEventsSince) -> Raw:
     after = params.last_seen or 0
     asked = params.limit_bytes or call.client.can.limit_bytes
     paged = params.limit is not None or asked is not None
+    can = call.client.can
+    most = PAGE if can.compact else room_for(session_id, PAGE)
     view = await call.client.view(session_id, after)
     page = await call.log.read(
         session_id,
         after=after,
         limit=ALL if params.limit is None else params.limit,
-        limit_bytes=min(asked or PAGE, PAGE) if paged else WHOLE,
+        limit_bytes=min(asked or most, most) if paged else WHOLE,
         by_reference=call.client.by_reference(view),
     )
-    if paged and page.body and not call.client.can.compact:
-        page = fitting(session_id, page, PAGE)
     lost = _lost(page, after, params.replay_epoch, call.log.epoch)
     if lost or (not paged and page.next < page.head):
         page = _nothing(page, after)
         lost = True
     page = _shown(call, session_id, view, page, PAGE if paged else None)
-    body = page.body
-    can = call.client.can
-    events = event_array(session_id, body, blobs=can.blobs, compact=can.compact)
+    events, count = event_array(session_id, page.body, blobs=can.blobs, compact=can.compact)
+    if paged and view is None and len(events) > PAGE and count > 1:
+        page = fitting(session_id, page, PAGE)
+        events, count = event_array(session_id, page.body, blobs=can.blobs, compact=can.compact)
     state = await call.sessions.state(session_id)
     return Raw.object(
         {
             **({"session_id": session_id} if can.compact else {}),
             "events": Raw(events),
-            "count": body.count(b"\n") + 1 if body else 0,
+            "count": count,
             **_extent(call, page, lost=lost),
             "open_requests": call.client.open_requests(state, session_id),
         }
