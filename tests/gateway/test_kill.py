@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from random import Random
 from shlex import join
+from signal import SIGKILL
 
 import anyio
 import pytest
@@ -21,7 +23,7 @@ from gateway.closing import recover
 from gateway.jsonrpc import Notification
 from gateway.jsonrpc import parse as parse_frame
 from gateway.transports import connect_websocket
-from tests.gateway.stage import QUIET, TOKEN, RawClient, player
+from tests.gateway.stage import CAPTURES, QUIET, TOKEN, RawClient
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(240)]
 
@@ -38,31 +40,63 @@ class Seen:
     acknowledged: int = 0
 
 
+@dataclass
+class Starter:
+    """Where gateways on one log come from (`starter.py`)."""
+
+    process: anyio.abc.Process
+
+    @asynccontextmanager
+    async def gateway(self) -> AsyncGenerator[tuple[Callable[[], None], str], None]:
+        """Run one; yield what kills it, and where it listens."""
+        asks, hears, said = self.process.stdin, self.process.stdout, self.process.stderr
+        assert asks
+        assert hears
+        assert said
+        await asks.send(b"one\n")
+        pid = int((await heard(hears, b"pid ")).split()[1])
+        try:
+            told = await heard(said, b"ws://")
+            yield partial(os.kill, pid, SIGKILL), told[told.index(b"ws://") :].split()[0].decode()
+        finally:
+            os.kill(pid, SIGKILL)
+            with anyio.CancelScope(shield=True), anyio.fail_after(20):
+                await heard(hears, b"dead")
+
+
+async def heard(stream: anyio.abc.ByteReceiveStream, wanted: bytes) -> bytes:
+    """Return what comes, up to the line that has *wanted* in it."""
+    found = b""
+    while wanted not in found or not found.endswith(b"\n"):
+        try:
+            found += await stream.receive()
+        except anyio.EndOfStream:
+            pytest.fail(f"it ended, and had said {found.decode()}")
+    return found
+
+
 @asynccontextmanager
-async def gateway_process(folder: Path) -> AsyncGenerator[tuple[anyio.abc.Process, str], None]:
-    """Run `hermes-gateway serve` on a log in *folder*, and yield where it listens."""
-    agent = join(player(CAPTURE, "--gap-ms", "1").argv)
-    command = (sys.executable, "-m", "gateway", "serve", "--agent", f"a={agent}")
+async def starter(folder: Path) -> AsyncGenerator[Starter, None]:
+    """Start `hermes-gateway serve` on a log in *folder*, as often as somebody asks."""
+    scripts = Path(__file__).parent
+    agent = join((sys.executable, str(scripts / "quick.py"), str(CAPTURES / f"{CAPTURE}.jsonl")))
+    command = (sys.executable, str(scripts / "starter.py"), "serve", "--agent", f"a={agent}")
     where = ("--log", str(folder), "--listen", "127.0.0.1:0")
     environment = {**os.environ, VARIABLE: TOKEN.reveal()}
     async with await anyio.open_process((*command, *where), env=environment) as process:
-        assert process.stderr
-        said = b""
-        while b"ws://" not in said or not said.endswith(b"\n"):
-            try:
-                said += await process.stderr.receive()
-            except anyio.EndOfStream:
-                pytest.fail(f"the gateway ended with {await process.wait()}: {said.decode()}")
-        yield process, said[said.index(b"ws://") :].split()[0].decode()
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
+        try:
+            yield Starter(process)
+        finally:
+            assert process.stdin
+            await process.stdin.aclose()
+            with anyio.CancelScope(shield=True):
+                await process.wait()
 
 
-async def run_until_killed(folder: Path, moment: int) -> Seen:
+async def run_until_killed(gateways: Starter, moment: int) -> Seen:
     """Start a session, and kill the gateway when the client has been sent *moment* events."""
     seen = Seen()
-    async with gateway_process(folder) as (process, url), connect_websocket(url, TOKEN) as line:
+    async with gateways.gateway() as (kill, url), connect_websocket(url, TOKEN) as line:
         client = RawClient(line)
         await client.next()
         await client.ask("client.capabilities", {"acp_updates": True})
@@ -71,7 +105,7 @@ async def run_until_killed(folder: Path, moment: int) -> Seen:
         seen.acknowledged = receipt["seq"]
         while len(client.frames) < moment:
             await client.next()
-        process.kill()
+        kill()
         while True:
             try:
                 await client.next()
@@ -110,11 +144,12 @@ async def test_killed_at_any_moment(tmp_path: Path, half: int) -> None:
     """
     random = Random(half)  # noqa: S311 - moments, no secrets
     epochs = set()
-    for _ in range(ROUNDS):
-        seen = await run_until_killed(tmp_path, moment=random.randint(3, 50))
-        await check(tmp_path, seen)
-        async with open_reader(tmp_path) as log:
-            epochs.add(log.epoch)
+    async with starter(tmp_path) as gateways:
+        for _ in range(ROUNDS):
+            seen = await run_until_killed(gateways, moment=random.randint(3, 50))
+            await check(tmp_path, seen)
+            async with open_reader(tmp_path) as log:
+                epochs.add(log.epoch)
     assert len(epochs) == 1
 
 
@@ -128,8 +163,11 @@ async def test_client_survives_a_restart(tmp_path: Path) -> None:
             yield line
 
     numbers: list[int] = []
-    async with client_of(dial, backoff=Backoff(first=0.02, most=0.1)) as client:  # type: ignore[arg-type]
-        async with gateway_process(tmp_path) as (_, where["url"]):
+    async with (
+        starter(tmp_path) as gateways,
+        client_of(dial, backoff=Backoff(first=0.02, most=0.1)) as client,  # type: ignore[arg-type]
+    ):
+        async with gateways.gateway() as (_, where["url"]):
             session = await client.request("session.create", {"cwd": "."})
             follower = await client.follow(
                 session["session_id"], seen=lambda envelope, _: numbers.append(envelope["seq"])
@@ -137,7 +175,7 @@ async def test_client_survives_a_restart(tmp_path: Path) -> None:
             await client.submit(session["session_id"], PROMPT)
             await follower.until(lambda me: me.seq > 20)
             epoch = follower.epoch
-        async with gateway_process(tmp_path) as (_, where["url"]):
+        async with gateways.gateway() as (_, where["url"]):
             await follower.until(lambda me: me.caught_up and me.transcript.status == "idle")
             answer = await client.request("session.resume", {"session_id": follower.session_id})
             await client.submit(follower.session_id, PROMPT)
