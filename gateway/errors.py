@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from typing import Any, Final
 
 
 class Code(IntEnum):
@@ -42,6 +42,10 @@ class Closing(IntEnum):
     TOO_SLOW = 1013
 
 
+_LONGEST: Final = 1 << 16
+"""Characters of one string in an error, at most."""
+
+
 class GatewayError(Exception):
     """Root of every error this package raises."""
 
@@ -56,6 +60,10 @@ class RpcError(GatewayError):
 
     def __str__(self) -> str:
         return f"{self.message} ({int(self.code)})"
+
+    def brief(self) -> RpcError:
+        """Return this without the length of what a client has sent, which is no news to it (P-3)."""
+        return RpcError(self.code, _short(self.message), _short(self.data))
 
     @property
     def words(self) -> str:
@@ -127,3 +135,14 @@ class CannotConnect(GatewayError):
 
     def __str__(self) -> str:
         return f"cannot connect to {self.url}: {self.reason}"
+
+
+def _short(value: Any) -> Any:
+    match value:
+        case str() if len(value) > _LONGEST:
+            return f"{value[:_LONGEST]}… ({len(value)} characters)"
+        case dict():
+            return {_short(key): _short(item) for key, item in value.items()}
+        case list():
+            return [_short(item) for item in value]
+    return value

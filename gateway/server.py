@@ -109,6 +109,8 @@ async def answer(call: Call, frame: Frame) -> Any:
     assert not isinstance(params, Raw)  # noqa: S101 - only what we send is raw
     try:
         return await method(call, read_params(frame.method, params))
+    except RpcError as error:
+        raise error.brief() from error
     except LogUnavailable as error:
         raise RpcError(Code.LOG_UNAVAILABLE, str(error)) from error
     except Fenced as error:

@@ -33,6 +33,9 @@ LIST_LIMIT = 200
 
 async def create(call: Call, params: SessionCreate) -> Answer:
     """Start an agent for a new session, and attach the client to it."""
+    if params.messages:
+        why = "an agent cannot be given a past; session.branch goes on from another session's"
+        raise RpcError(Code.BAD_ARGUMENT, why, {"path": "messages"})
     live = await call.sessions.create(params.agent, params.cwd, params.title)
     return await call.snapshot(live.session_id)
 

@@ -27,6 +27,7 @@ from gateway.peer import Call as Frame
 from gateway.peer import Peer
 from gateway.server import FEATURES, FLUSH, answer
 from gateway.transports import Transport, hang_up
+from gateway.turns import Turns
 from gateway.wrap.passing import Passage
 from gateway.wrap.upstream import Upstream
 
@@ -37,6 +38,7 @@ OWN: Final = frozenset(
         "client.capabilities",
         "gateway.authenticate",
         "gateway.ping",
+        "session.blob",
         "session.events.since",
         "session.events.subscribe",
         "session.events.unsubscribe",
@@ -98,13 +100,14 @@ class Front:
 
             async def hear(frame: Frame) -> Any:
                 if frame.method in OWN:
-                    return await answer(call, frame)
+                    return await turns.take(frame.method, lambda: answer(call, frame))
                 passage = Passage(self._upstream, call, client.queue)
                 if isinstance(frame, Notification):
                     return await passage.tell(frame)
                 return await passage.ask(frame)
 
             client.peer = Peer(transport, hear, stray=client.answered)
+            turns = Turns(client.peer.quiet)
             head = (await self.gateway.log.read(GATEWAY, limit=0)).head
             await client.peer.notify("event", {"type": "gateway.ready", "payload": ready})
             self._clients.add(client)

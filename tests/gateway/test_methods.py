@@ -12,13 +12,13 @@ import pytest
 from eventlog import Event, MemoryStore, SessionId
 from gateway.errors import RpcError
 from gateway.hermes_view import Views
-from gateway.jsonrpc import Failure, parse
+from gateway.jsonrpc import Failure, Request, dump, parse
 from gateway.methods import Gateway
 from gateway.server import Server
 from gateway.sessions import sessions_of
 from gateway.transcripts import Transcripts
 from replay import EMPTY, digest, fold
-from tests.gateway.stage import QUIET, RawClient, Stage, ended, player, scripted, staged
+from tests.gateway.stage import QUIET, RawClient, Stage, actor, ended, player, scripted, staged
 
 pytestmark = pytest.mark.anyio
 
@@ -276,6 +276,70 @@ async def test_same_ref_is_the_same_prompt(tmp_path: Path) -> None:
     assert first == again == {"status": "streaming", "seq": first["seq"]}
     assert after == {**first, "outcome": "end_turn"}
     assert [e["payload"]["ref"] for e in submitted] == ["ref-1"]
+
+
+async def test_same_ref_is_the_same_words_to_a_turn(tmp_path: Path) -> None:
+    """P-24: words that were given to a turn under a ref are not given to it, or to a later one, again."""
+    async with staged(tmp_path, actor()) as stage, stage.client() as client:
+        session_id = str((await client.ask("session.create"))["session_id"])
+        named = {"session_id": session_id}
+        words = {**named, "text": "say it", "submission_ref": "r1"}
+        for _ in range(2):
+            await client.ask("prompt.submit", {**named, "text": "wait"})
+            told = [await client.ask("session.steer", words) for _ in range(2)]
+            await client.ask("session.interrupt", named)
+            await client.events(until=lambda params: params["type"] == "prompt.finished")
+        again = await client.ask("prompt.submit", words)
+        events = await stage.log(session_id)
+
+    assert told == [{"status": "queued", "text": "say it"}] * 2
+    taken = [e for e in events if e["payload"].get("ref") == "r1"]
+    assert [e["seq"] for e in taken] == [again["seq"]]
+    assert [e["type"] for e in events].count("prompt.corrected") == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "asked"),
+    [
+        ("prompt.submit", {"text": "say x", "truncate_before_user_ordinal": 0}),
+        ("prompt.submit", {"text": "say x", "truncate_before_row_id": 1}),
+        ("prompt.submit", {"text": "say x", "truncate_before_message_id": "m"}),
+        ("session.create", {"messages": [{"role": "user", "content": "before"}]}),
+    ],
+)
+async def test_no_agent_forgets_or_remembers_by_order(
+    tmp_path: Path, method: str, asked: dict[str, Any]
+) -> None:
+    """P-24: a prompt that replaces others is refused, not added to them; a past, not left out."""
+    async with staged(tmp_path, actor()) as stage, stage.client() as client:
+        session_id = str((await client.ask("session.create"))["session_id"])
+        before = await stage.lines(session_id)
+        place = {"session_id": session_id} if method == "prompt.submit" else {}
+        error = await refused(client, method, {**asked, **place})
+        assert error.code == 4002
+        assert error.data["path"] in asked
+        assert await stage.lines(session_id) == before
+        assert len(stage.gateway.sessions.live) == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "asked"),
+    [
+        ("session.list", {"k" * 3_000_000: 1}),
+        ("session.create", {"agent": "k" * 3_000_000}),
+        ("session.create", {"cwd": "/" + "k" * 3_000_000}),
+        ("approval.respond", {"session_id": "s-1", "choice": "k" * 3_000_000}),
+        ("session.resume", {"session_id": "k" * 3_000_000}),
+        ("k" * 3_000_000, {}),
+    ],
+)
+async def test_an_error_is_short(method: str, asked: dict[str, Any]) -> None:
+    """P-3: what is wrong with a call is said in a frame of less than 1 MiB, however long that is."""
+    async with served(1) as (_, client):
+        await client.say(dump(Request("long", method, asked)))
+        frame = await client.next()
+        assert isinstance(parse(frame), Failure)
+        assert len(frame) < 1 << 20
 
 
 async def test_prompts_wait_for_their_turn(tmp_path: Path) -> None:

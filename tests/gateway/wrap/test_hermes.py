@@ -307,6 +307,47 @@ async def test_a_snapshot_and_the_first_event_behind_it_fit_together(tmp_path: P
         assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
+async def test_large_strings_are_fetched_here(tmp_path: Path) -> None:
+    """A client with blobs gets references, which no gateway upstream knows (P-34)."""
+    text = "x" * 100_000
+    player = gateway(*opening(), event(1, text=text))
+    async with house(tmp_path, player) as home, home.window(blobs=True) as window:
+        name = await create(window)
+        delta = await window.event("message.delta")
+        ref = delta["payload"]["text"]["$blob"]
+        piece = await window.ask("session.blob", session_id=name, ref=ref)
+
+    assert piece["text"] == text
+
+
+async def test_calls_that_attach_at_once_attach_once(tmp_path: Path) -> None:
+    """P-9: a client that activates a session twice at once hears each event once."""
+    activate = "session.activate"
+    answer: Json = {"session_id": "aaaa0001", "inflight": None}
+    player = gateway(
+        *opening(),
+        ("in", {"id": "r3", "method": activate}),
+        *(event(seq) for seq in range(1, 50)),  # meanwhile the second call is on its way
+        {"id": "r3", "result": answer},
+        ("in", {"id": "r4", "method": activate}),
+        {"id": "r4", "result": answer},
+        SUBMIT,
+        STREAMING,
+        *(event(seq) for seq in range(50, 60)),
+    )
+    async with house(tmp_path, player) as home, home.window() as window:
+        name = await create(window)
+        last = [await window.send(activate, session_id=name) for _ in range(2)][-1]
+        await window.until(lambda frame: frame.get("id") == last)
+        await window.ask("prompt.submit", session_id=name, text="go")
+        while len(from_upstream(window.events)) < 59:
+            await window.next()
+        await window.ask("gateway.ping")
+        numbers = [item["seq"] for item in window.events]
+
+    assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+
+
 QUESTION: Json = {
     "id": "srq-0123456789ab",
     "method": "clarify",
