@@ -62,7 +62,7 @@ async def since(call: Call, params: SessionEventsSince) -> Raw:
         lost = True
     page = _shown(call, session_id, view, page, PAGE if paged else None)
     events, count = event_array(session_id, page.body, blobs=can.blobs, compact=can.compact)
-    if paged and view is None and len(events) > PAGE and count > 1:
+    if paged and view is None and not can.compact and len(events) > PAGE and count > 1:
         page = fitting(session_id, page, PAGE)
         events, count = event_array(session_id, page.body, blobs=can.blobs, compact=can.compact)
     state = await call.sessions.state(session_id)
