@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import anyio
 import typer
 
-from eventlog import exits, log_file
+from eventlog import LogAddress, exits, log_location
 from gateway.errors import CannotStart
 from gateway.options import (
     PROGRAM,
@@ -77,8 +78,7 @@ def acp(
 
     if history not in set(Mode):
         fail(f"--history {history}: write off, fill or prefer", exits.USAGE)
-    with exits.ending(PROGRAM):
-        where = log_file(log)
+    where = _file(log)
     wrapping = Wrapping(command, where, Mode(history), name)
     editor = Ends(*take_standard())
     try:
@@ -119,9 +119,8 @@ def hermes(
     if bool(command) == bool(upstream):
         fail("give either a COMMAND behind -- or --upstream URL", exits.USAGE)
     log_to_stderr()
+    where = _file(log)
     _, home = home_of_log(log)
-    with exits.ending(PROGRAM):
-        where = log_file(log)
     host, port = address(listen) if listen else ("127.0.0.1", None)
     serving = Serving(
         dial=dial_socket(upstream) if upstream else dial_command(command or []),
@@ -141,6 +140,20 @@ def hermes(
 
     if end := run_to_end(wrap_hermes, serving, ready):
         _end_like(end)
+
+
+def _file(log: str | None) -> Path:
+    """Return where the log is, which has to be a file.
+
+    On servers a session is another's as soon as its lease is lost, and whoever lost it has to end
+    the agent: an editor's is not ours to end.
+    """
+    with exits.ending(PROGRAM):
+        found = log_location(log)
+    if isinstance(found, LogAddress):
+        told = f"wrap records into a file, not into {found}: give --log FOLDER,"
+        fail(f"{told} and bring it there with hermes-log copy FOLDER URL", exits.USAGE)
+    return found
 
 
 def _tell_of_this(text: str) -> None:
