@@ -6,15 +6,16 @@ between runs. docs/agents.md tells more.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import join
-from subprocess import run
+from subprocess import TimeoutExpired, run
 from time import time
 from typing import Any
 
@@ -34,12 +35,19 @@ from tests.gateway.agents.model import Model, model_server
 from tests.gateway.agents.script import BEFORE, HELLO, WRITTEN
 from tests.gateway.stage import TOKEN
 
-pytestmark = [pytest.mark.anyio, pytest.mark.agents, pytest.mark.timeout(600)]
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.agents,
+    pytest.mark.timeout(600, func_only=True),  # an installation has a limit of its own
+]
 
 TEE = Path(__file__).with_name("tee.py")
 MAKE = "touch made && echo it is made"
 PATIENCE = 120.0
 """Seconds that anything may take; some agents start slowly."""
+INSTALLING = 900
+STARTING = 60.0
+"""Seconds that the gateway has until it listens: what it hosts is started later."""
 
 
 @pytest.fixture(scope="session")
@@ -54,13 +62,41 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[RealAgent],
     def install(agent: RealAgent) -> Path:
         place = root / agent.package.replace("/", "-").lstrip("@")
         commands = place / "node_modules" / ".bin"
+        with _alone(root):
+            if not place.exists():
+                _npm(npm, agent.package, root / f"{place.name}.part").rename(place)
         if not (commands / agent.argv[0]).exists():
-            place.mkdir(parents=True, exist_ok=True)
-            quiet = ("--no-audit", "--no-fund", "--loglevel=error")
-            run([npm, "install", "--prefix", place, agent.package, *quiet], check=True, cwd=place)
+            pytest.fail(f"{agent.package} has no {agent.argv[0]}; is {place} whole?")
         return commands
 
     return install
+
+
+@contextmanager
+def _alone(root: Path) -> Iterator[None]:
+    """Let nobody else install there meanwhile: half an agent looks like a whole one."""
+    with (root / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _npm(npm: str, package: str, place: Path) -> Path:
+    """Install *package* in *place*, or tell what npm has told."""
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    quiet = ("--no-audit", "--no-fund", "--loglevel=error")
+    command = [npm, "install", "--prefix", str(place), package, *quiet]
+    try:
+        done = run(command, check=False, cwd=place, timeout=INSTALLING, capture_output=True)
+    except TimeoutExpired as slow:
+        pytest.fail(f"npm took over {INSTALLING} s for {package}: {_words(slow.stderr)}")
+    if done.returncode:
+        pytest.fail(f"npm could not install {package}: {_words(done.stdout, done.stderr)}")
+    return place
+
+
+def _words(*said: bytes | None) -> str:
+    return b"\n".join(filter(None, said)).decode(errors="replace")[-4_000:]
 
 
 @pytest.fixture
@@ -123,7 +159,7 @@ class House:
                     await process.wait()
                     while left := self.processes():  # noqa: ASYNC110 - nobody tells of their end
                         await anyio.sleep(0.1)
-                assert not left, "an agent has outlived its gateway"
+                assert not left, f"outlived its gateway, or never ended: {left}"
 
     @asynccontextmanager
     async def client(self) -> AsyncGenerator[Client, None]:
@@ -160,14 +196,20 @@ class House:
 
 
 async def _address(process: anyio.abc.Process) -> str:
+    """Return where a gateway listens, or tell what became of it instead."""
     assert process.stderr
     said = b""
-    while b"ws://" not in said or not said.endswith(b"\n"):
-        try:
-            said += await process.stderr.receive()
-        except anyio.EndOfStream:
-            pytest.fail(f"the gateway ended: {said.decode()}")
-    return said[said.index(b"ws://") :].split()[0].decode()
+    with anyio.move_on_after(STARTING):
+        with suppress(anyio.EndOfStream):
+            while b"ws://" not in said or not said.endswith(b"\n"):
+                said += await process.stderr.receive()
+            return said[said.index(b"ws://") :].split()[0].decode()
+        code = await process.wait()
+        pytest.fail(f"the gateway ended with {code} before it listened: {_words(said)}")
+    load = " ".join(f"{one:.1f}" for one in os.getloadavg())
+    pytest.fail(
+        f"no gateway listens after {STARTING:g} s (load {load}): {_words(said) or 'not a word'}"
+    )
 
 
 async def _drain(process: anyio.abc.Process) -> None:
