@@ -11,8 +11,8 @@ from __future__ import annotations
 import logging
 import os
 from collections import deque
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
 from secrets import token_hex
 from typing import Any, Final
 
@@ -143,19 +143,21 @@ class Agent:
         if self.failure:
             raise self.failure
 
-    @asynccontextmanager
-    async def opening(
-        self, session_id: SessionId, tenant: Tenant, *, known_as: str | None, history: bool
-    ) -> AsyncGenerator[None, None]:
-        """Open one session at a time: what comes meanwhile and names none that is known, is its.
+    def opening(
+        self, session_id: SessionId, tenant: Tenant, *, history: bool
+    ) -> AbstractAsyncContextManager[None]:
+        """Begin one session at a time: what comes meanwhile and names none that is known, is its.
 
-        *known_as* is the agent's id of it. *history* is whether the log holds anything of it: what
-        the agent tells of that again is counted and not recorded.
+        *history* is whether the log holds anything of it: that, told again, is only counted.
         """
-        async with self._tenants.opening(session_id, tenant, history=history):
-            if known_as:
-                self.recorder.know(known_as, session_id)
-            yield
+        return self._tenants.opening(session_id, tenant, history=history)
+
+    def taking_up(
+        self, foreign_id: str, session_id: SessionId, tenant: Tenant
+    ) -> AbstractContextManager[None]:
+        """Take up a session that it may know, beside others."""
+        self.recorder.know(foreign_id, session_id)
+        return self._tenants.taking_up(foreign_id, session_id, tenant)
 
     async def open(self, method: str, params: dict[str, Any], session_id: SessionId) -> Any:
         """Ask for a session, new or known; return the answer, which names it.

@@ -21,6 +21,7 @@ from eventlog import Event, Note, SessionId, Slot
 from gateway.agent import Agent
 from gateway.errors import Code, PeerGone, RpcError
 from gateway.jsonrpc import Failure, Notification, Reply, Request, RequestId, dump
+from gateway.past import Past
 from gateway.recording import Remark
 from gateway.state import question_key
 from gateway.transports import HUNG_UP
@@ -32,21 +33,6 @@ LEAVING_TIMEOUT: Final = 2.0
 """Seconds that an agent has to close a session."""
 
 _ASKS_THE_USER: Final = frozenset({"session/request_permission", "elicitation/create"})
-
-
-@dataclass(frozen=True, slots=True)
-class Past:
-    """What an agent may know of a session that is opened."""
-
-    known_as: str | None = None
-    """The id by which it knew it in an earlier life."""
-    fork_of: str | None = None
-    """The id of another of its sessions, of whose whole past this one is made."""
-    recorded: bool = False
-    """The log holds something of it."""
-
-
-NEW: Final = Past()
 
 
 @dataclass(slots=True)
@@ -87,18 +73,13 @@ class Host:
         """
         await self._agent.ready()
         where = {"cwd": cwd, "mcpServers": []}
-        history = past.recorded
-        async with self._agent.opening(
-            self._session_id, self, known_as=past.known_as, history=history
-        ):
-            found = await self._found(past, where)
-            if found is None:
-                opened = await self._agent.open("session/new", where, self._session_id)
-                found = _session_id_in(opened)
-                if history:
-                    await self._tell_forgotten()
-            self._foreign_id = found
-            self._agent.settle(found, self)
+        found = await self._taken_up(past, where)
+        if found is None:
+            history = past.recorded
+            async with self._agent.opening(self._session_id, self, history=history):
+                found = await self._begun(past, where)
+        self._foreign_id = found
+        self._agent.settle(found, self)
 
     async def leave(self, reason: str) -> None:
         """Let the agent go on without this session: close it, if the agent can.
@@ -223,24 +204,41 @@ class Host:
         for question in withdrawn:
             await question.remark.settled.wait()
 
-    async def _found(self, past: Past, where: dict[str, Any]) -> str | None:
+    async def _taken_up(self, past: Past, where: dict[str, Any]) -> str | None:
         """Let the agent take up what it knows, by the best of its ways (P-38); None: it cannot."""
-        for method, foreign in self._ways(past):
-            try:
-                params = {"sessionId": foreign, **where}
-                answer = await self._agent.open(method, params, self._session_id)
-                return foreign if method != "session/fork" else _session_id_in(answer)
-            except RpcError as error:
-                log.info("%s: %s failed: %s", self._session_id, method, error)
+        if past.known_as is None:
+            return None
+        with self._agent.taking_up(past.known_as, self._session_id, self):
+            for method in self._ways():
+                if await self._tried(method, past.known_as, where) is not None:
+                    return past.known_as
         return None
 
-    def _ways(self, past: Past) -> Iterator[tuple[str, str]]:
+    async def _begun(self, past: Past, where: dict[str, Any]) -> str:
+        """Let the agent begin a session, with another's past if it is to have that and can."""
         if past.fork_of and self._agent.can("fork"):
-            yield "session/fork", past.fork_of
-        if past.known_as and self._agent.can("resume"):
-            yield "session/resume", past.known_as
-        if past.known_as and self._agent.capabilities.get("loadSession"):
-            yield "session/load", past.known_as
+            forked = await self._tried("session/fork", past.fork_of, where)
+            if forked is not None:
+                return _session_id_in(forked)
+        opened = await self._agent.open("session/new", where, self._session_id)
+        if past.recorded:
+            await self._tell_forgotten()
+        return _session_id_in(opened)
+
+    async def _tried(self, method: str, foreign: str, where: dict[str, Any]) -> Any:
+        """Return the answer; None: the agent refused."""
+        params = {"sessionId": foreign, **where}
+        try:
+            return await self._agent.open(method, params, self._session_id) or {}
+        except RpcError as error:
+            log.info("%s: %s failed: %s", self._session_id, method, error)
+            return None
+
+    def _ways(self) -> Iterator[str]:
+        if self._agent.can("resume"):
+            yield "session/resume"
+        if self._agent.capabilities.get("loadSession"):
+            yield "session/load"
 
     async def _tell_forgotten(self) -> None:
         notice = "The agent was started anew and does not remember this session."

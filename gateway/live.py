@@ -19,7 +19,8 @@ from gateway.agent import GRACE, Agent
 from gateway.background import background
 from gateway.closing import catch_up, closing_events
 from gateway.errors import CannotStart, Code, PeerGone, RpcError
-from gateway.host import NEW, Host, Past
+from gateway.host import Host
+from gateway.past import NEW, Past
 from gateway.prompt import Prompt
 from gateway.state import Receipt, SessionState
 from gateway.workspace import workspace_of

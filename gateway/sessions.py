@@ -25,9 +25,9 @@ from gateway.agents import Agents
 from gateway.background import background
 from gateway.closing import IMPORTED, begun, catch_up
 from gateway.errors import Code, RpcError
-from gateway.host import NEW, Past
 from gateway.live import LiveSession
 from gateway.ownership import Ownership
+from gateway.past import NEW, Past
 from gateway.questions import Questions
 from gateway.starting import folder_of, not_started
 from gateway.state import SessionState

@@ -2,14 +2,15 @@
 
 Above this module: `agent`. Below it: nothing of the line.
 
-Sessions are opened one after the other: until an answer names a session, what comes for one that
-is not known can only be for that which is being opened. Some agents ask before they answer.
+New sessions are begun one after the other: until an answer names a session, what comes for one that
+is not known can only be for that which is being begun. Some agents ask before they answer. Sessions
+that the agent knows are taken up side by side: all that comes for one names it.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Protocol
 
 import anyio
@@ -50,7 +51,7 @@ class Tenants:
     async def opening(
         self, session_id: SessionId, tenant: Tenant, *, history: bool
     ) -> AsyncGenerator[None, None]:
-        """Have the line to open a session on; *history*: the log holds something of it."""
+        """Have the line to begin a session on; *history*: the log holds something of it."""
         async with self._turn:
             if history:
                 self._with_history.add(session_id)
@@ -59,6 +60,18 @@ class Tenants:
                 yield
             finally:
                 self._newcomer = None
+
+    @contextmanager
+    def taking_up(
+        self, foreign_id: str, session_id: SessionId, tenant: Tenant
+    ) -> Generator[None, None, None]:
+        """Take up a session that the agent may know by *foreign_id*; `settle` it if it does."""
+        self._with_history.add(session_id)
+        self._known[foreign_id] = tenant
+        try:
+            yield
+        finally:
+            self._known.pop(foreign_id, None)
 
     def expect(self, id_: RequestId, session_id: SessionId) -> None:
         """Take note that the answer to the call *id_* names a session, however late it comes."""

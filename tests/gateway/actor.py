@@ -4,7 +4,7 @@
 
 ABILITIES is the JSON of its `agentCapabilities`; `hangs` among them names methods that it never
 answers, `crashes` those over which it ends, `refuses` those that it answers with an error (as it does whatever is about a folder called
-`forbidden`; one called `late` is answered when the next one is asked for), `early` lets it ask for a file before it answers `session/new`.
+`forbidden`; one called `late` is answered when the next one is asked for), `punctual` keeps it from that; `early` lets it ask for a file before it answers `session/new`.
 
     say WORDS             says them
     tell SESSION WORDS    says them in another session
@@ -112,7 +112,7 @@ def open_session(id_: Any, method: str, params: Json) -> None:
     def answer(_: Json) -> None:
         send(id=id_, result={"sessionId": session})
 
-    if params["cwd"].endswith("/late"):
+    if params["cwd"].endswith("/late") and not able.get("punctual"):
         late.append(answer)
         return
     while late:

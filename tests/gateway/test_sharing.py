@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from gateway.errors import RpcError
-from gateway.jsonrpc import Reply, dump
+from gateway.jsonrpc import Reply, Request, dump
 from tests.gateway.stage import RawClient, Stage, actor, ended, said, staged
 
 pytestmark = pytest.mark.anyio
@@ -68,6 +68,34 @@ async def test_sessions_share_a_process(tmp_path: Path) -> None:
         assert len({id_.split("-")[1] for id_ in ids}) == processes
         assert len(set(ids)) == 2
         assert words == ["to the first", "to the second"]
+
+
+async def test_known_sessions_are_taken_up_side_by_side(tmp_path: Path) -> None:
+    """P-38: after a restart, one that the agent takes long to take up holds up no other, and each
+    goes on with its own."""
+    (tmp_path / "late").mkdir()
+    able = {"loadSession": True}
+    punctual = actor({**able, "punctual": True}, shared=True)
+    async with staged(tmp_path / "log", punctual) as stage, stage.client() as client:
+        slow = await create(client, tmp_path / "late")
+        quick = await create(client, tmp_path)
+        before = await foreign_ids(stage, slow, quick)
+    agent = actor(
+        able, shared=True, opening=20.0
+    )  # answers for the one when the other is asked for
+    async with staged(tmp_path / "log", agent) as stage, stage.client() as client:
+        await client.line.send(dump(Request("slow", "session.resume", slow)))
+        await client.ask("gateway.ping")
+        await client.ask("session.resume", quick)
+        await client.ask("session.resume", slow)
+        for where, words in ((slow, "one"), (quick, "other")):
+            await turn(client, where, f"say {words}")
+        logs = [await stage.log(where["session_id"]) for where in (slow, quick)]
+        after = await foreign_ids(stage, slow, quick)
+
+    assert [said(log) for log in logs] == ["one", "other"]
+    assert after == before
+    assert not any(event["type"] == "notice" for log in logs for event in log)
 
 
 async def test_many_begin_at_once(tmp_path: Path) -> None:
