@@ -258,6 +258,8 @@ class LiveSession:
         async with background() as tasks:
             tasks.start_soon(self._insist, self._cancelled)
             await self.host.prompt(prompt.content, slot, waited=prompt.waited)
+        if self._cancelled.is_set():  # what it has asked since, or could not be told of
+            await self.host.withdraw_all("interrupted")
 
     async def _insist(self, cancelled: anyio.Event) -> None:
         """End an agent that does not end its turn when it is told to."""
@@ -290,10 +292,8 @@ class LiveSession:
         if self._stop.is_set():
             return f"The agent was stopped before it had answered ({self._reason})."
         if self.agent.reason == IGNORED:
-            seconds = f"{self.spec.stopping:g} s"
-            return (
-                f"The agent did not end a turn within {seconds} of being told to: it was stopped."
-            )
+            told = f"{self.spec.stopping:g} s of being told to: it was stopped."
+            return f"The agent did not end a turn within {told}"
         end = self.agent.exit
         how = f" by {end.signal}" if end and end.signal else f" with code {end.code}" if end else ""
         return f"The agent exited{how} before it had answered."
