@@ -192,6 +192,13 @@ async def a_deleted_session_leaves_its_numbers(open_log: Open) -> None:
         row = await log.session(SESSION)
         assert row is not None
         assert (row.title, row.opened) == (None, {})
+        await log.prune(SESSION, _state((await log.prunable(SESSION, to=6)).seq))
+    async with open_log() as log:
+        row = await log.session(SESSION)
+        assert row is not None  # it lives on behind its base
+        assert (row.floor, row.head) == (6, 6)
+        assert await log.resolve(SESSION) == [SESSION]
+        assert (await log.base(SESSION)) is not None
 
 
 async def a_session_can_begin_behind_a_base(open_log: Open) -> None:

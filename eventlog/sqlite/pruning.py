@@ -42,7 +42,7 @@ _PRUNABLE: Final = """
     group by source.id
 """
 _RAISE: Final = """
-    update session set floor = last, last_ts = ts, last_batch = batch.id from batch
+    update session set floor = last, last_ts = ts, last_batch = batch.id, deleted = 0 from batch
     where session.id = ? and batch.session = session.id and batch.last = ?
 """
 _NEXT: Final = """

@@ -58,6 +58,8 @@ async def salvage(source: Path, target: Path) -> list[Damage]:
         raise LogUnavailable(str(origin), "there is no log here")
     if file.exists():
         raise LogUnavailable(str(file), "there is something already; give another place")
+    if (left := files.left_behind(file)) is not None:  # its last commits: not ours to remove
+        raise LogUnavailable(str(left), "it belongs to a log that is gone; move it away first")
     async with files.locked(origin), files.locked(file):
         with translated(file):
             return await anyio.to_thread.run_sync(_salvaged, origin, file)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from eventlog import SessionId, SqliteStore, exits
+from eventlog import LogUnavailable, SessionId, SqliteStore, exits
 from eventlog.sqlite import sums
 from eventlog.sqlite.inspection import inspect
 from eventlog.sqlite.salvage import salvage
@@ -140,6 +140,15 @@ async def test_what_is_intact_is_salvaged(crashed: Path, tmp_path: Path, flips: 
         assert seen.rest["epoch"] != whole.rest["epoch"]
         assert_salvaged(seen, whole, lost)
         assert [one for one in await damages(target) if "incomplete: sha256" not in one] == []
+
+
+async def test_a_salvage_leaves_what_is_left_of_another_log(crashed: Path, tmp_path: Path) -> None:
+    """S-6: a WAL without its database holds commits; nothing is made beside it, nor removed."""
+    left = tmp_path / "events.db-wal"
+    left.write_bytes(b"commits")
+    with pytest.raises(LogUnavailable, match="belongs to a log that is gone"):
+        await salvage(crashed, tmp_path)
+    assert left.read_bytes() == b"commits"
 
 
 def assert_salvaged(seen: Seen, whole: Seen, lost: Sequence[str]) -> None:
