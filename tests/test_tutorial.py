@@ -99,8 +99,9 @@ def test_the_tutorial_does_what_it_says(tmp_path: Path, monkeypatch: pytest.Monk
     """Every block runs, from the top to the end, and prints what stands there."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-    for name in ("HERMES_GATEWAY_TOKEN", "PYTEST_ADDOPTS"):
-        monkeypatch.delenv(name, raising=False)
+    for name in list(os.environ):
+        if name in {"HERMES_GATEWAY_TOKEN", "PYTEST_ADDOPTS"} or name.startswith("PYTEST_XDIST"):
+            monkeypatch.delenv(name)
     reader = Reader(tmp_path, monkeypatch)
     parsers: list[Parser] = [
         PythonCodeBlockParser(),
