@@ -65,6 +65,8 @@ class Attachment:
     """It fetches large strings itself (P-34)."""
     history: bool = False
     """Catching up after a subscribe: the border will be told."""
+    listed: set[str] = field(default_factory=set)
+    """Questions that a snapshot has listed meanwhile: they are not asked at the border, too (P-28)."""
     asked: Callable[[str, SessionId], None] = lambda _id, _session: None
     removed: Callable[[SessionId], Awaitable[None]] = field(default=_unheard)
     """Hears that events of the session were removed while it was followed."""
@@ -148,7 +150,8 @@ class Attachment:
         await self.say(dump(Notification("session.caught_up", params)))
         if self.asks():
             for request in tuple((await self.state(self.session_id)).requests.values()):
-                if request.opened <= seq:  # a later one comes with its event
+                told = request.opened > seq or request.id in self.listed  # with its event, if later
+                if not told:
                     await self._ask(request, replayed=True)
 
     async def _ask_if_open(self, id_: str) -> None:

@@ -121,6 +121,7 @@ class Call:
                 "open_requests": client.open_requests(state, session_id),
             }
             client.asked_in_answer(session_id, state.requests)
+            attachment.listed.update(state.requests)
             return Answer(result, lambda: client.places.go(attachment))
 
     async def rows(

@@ -130,10 +130,15 @@ class Passage:
         seq = heads.get(session_id, Seq(0))
         new = place or await self._client.attachment(session_id, seq, history=False)
         await new.advance(seq)
-        told = self._told(session_id, result, new.position)
+        told, listed = self._told(session_id, result, new.position)
+        new.listed.update(listed)
         return Answer(told, lambda: self._client.places.go(new))
 
-    def _told(self, session_id: SessionId, result: Mapping[str, Any], seq: Seq) -> dict[str, Any]:
+    def _told(
+        self, session_id: SessionId, result: Mapping[str, Any], seq: Seq
+    ) -> tuple[dict[str, Any], list[str]]:
+        """Return the answer as a client gets it, and the questions in it."""
+        ids: list[str] = []
         told = {
             **result,
             "session_id": session_id,
@@ -144,7 +149,7 @@ class Passage:
             told["open_requests"] = [_of_session(item, session_id) for item in asked]
             ids = [str(item.get("id")) for item in asked if isinstance(item, dict)]
             self._client.asked_in_answer(session_id, ids)
-        return told
+        return told, ids
 
     async def _inward(
         self, frame: Request | Notification

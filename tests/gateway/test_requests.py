@@ -10,10 +10,10 @@ from typing import Any
 import anyio
 import pytest
 
-from eventlog import GATEWAY, SessionId
+from eventlog import GATEWAY, Event, SessionId
 from gateway.errors import RpcError
-from gateway.jsonrpc import Failure, Reply, dump
-from tests.gateway.stage import ASKING, RawClient, Stage, allow, ended, player, staged
+from gateway.jsonrpc import Failure, Reply, Request, dump
+from tests.gateway.stage import ASKING, RawClient, Stage, allow, bare, ended, player, staged
 
 pytestmark = pytest.mark.anyio
 
@@ -101,6 +101,27 @@ async def test_snapshot_holds_what_is_open(tmp_path: Path) -> None:
     assert entry["method"] == METHOD
     assert answer["running"] is True
     assert frames == []
+
+
+async def test_what_a_snapshot_lists_is_not_asked_at_the_border() -> None:
+    """P-28: never both, also if the snapshot is taken while history is on its way."""
+    asked = {"questions": [{"qid": "q0", "question": "Which?"}]}
+    opened = {"id": "srq-0123456789ab", "method": "clarify", "params": asked}
+    history = [Event.of("notice", {"text": "x" * 2_000})] * 2_000
+    named = {"session_id": "s-1"}
+    async with (
+        bare(Event.of("request.opened", opened), *history) as stage,
+        stage.near(acp_updates=True, server_requests=True) as client,
+    ):
+        await client.say(dump(Request("s", "session.events.subscribe", named)))
+        await client.events(until=lambda params: params["seq"] == 2)
+        snapshot = await client.ask("session.resume", named)
+        await client.hear("session.caught_up")
+        await client.ask("gateway.ping")
+
+    assert snapshot["latest_seq"] < 2_001
+    assert [item["id"] for item in snapshot["open_requests"]] == [opened["id"]]
+    assert not any(b'"replayed"' in frame for frame in client.frames)
 
 
 async def test_first_answer_wins(tmp_path: Path) -> None:
