@@ -21,9 +21,12 @@ from eventlog.errors import LogUnavailable
 def until(seconds: float = inf) -> float:
     """Return the time, as `anyio.current_time` counts, at which a part of a call gives up.
 
-    It is given *seconds*, but no more than its call is.
+    It is given *seconds*, but no more than its call is. One that is being cancelled goes on to
+    where it hears of that: it is not out of time, and has nothing to say of the servers.
     """
     now, whole = get_running_loop().time(), anyio.current_effective_deadline()
+    if whole == -inf:
+        return now + seconds
     return now + min(seconds, whole - now - _spare(whole - now))
 
 

@@ -269,13 +269,13 @@ class Writer:
         for pending in [*taken, *self._all_of(session)]:
             if pending.outcome.done():
                 continue
-            if pending.expected is not None and pending.expected != session.head:
-                error: EventLogError = WrongExpectedVersion(
-                    session.key, pending.expected, session.head
-                )
-            else:
-                error = self._fenced(session)
-            pending.outcome.set_exception(error)
+            if pending.expected in {None, session.head}:
+                pending.outcome.set_exception(self._fenced(session))
+            elif pending in taken:
+                error = WrongExpectedVersion(session.key, pending.expected, session.head)
+                pending.outcome.set_exception(error)
+            else:  # it may have come after the look, and is not told of what was so before
+                session.queue.append(pending)
 
     def _all_of(self, session: Session) -> list[Pending]:
         taken = [*session.queue]

@@ -42,6 +42,17 @@ async def test_a_part_gives_up_before_its_call() -> None:
         assert until(0.2) == pytest.approx(now + 0.2, abs=0.1)
 
 
+async def test_who_is_cancelled_is_not_out_of_time() -> None:
+    """A part of a call that is cancelled ends as cancelled: it says nothing of the servers."""
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        assert until(3) == pytest.approx(anyio.current_time() + 3, abs=0.1)
+        while anyio.current_time() < until(3):
+            await anyio.lowlevel.checkpoint()
+        raise unavailable("a server that answers has lost what it had")
+    assert scope.cancelled_caught
+
+
 async def test_every_call_about_a_session_ends_in_time(tmp_path: Path) -> None:
     """S-9: a server that stopped with its connections open is an error within the deadline."""
     async with servers(tmp_path) as cluster:

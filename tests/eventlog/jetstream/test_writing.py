@@ -20,6 +20,7 @@ from eventlog import (
 )
 from eventlog.jetstream import JetStreamStore
 from eventlog.jetstream.link import Link, Silent
+from eventlog.jetstream.session import Session
 
 pytestmark = pytest.mark.anyio
 
@@ -57,6 +58,39 @@ async def test_a_head_that_another_moved_is_told(url: str) -> None:
         assert refused.value.actual == 2
         await b.append(SESSION, said("b2"))
         assert await a.append(SESSION, said("a3"), expected=3) == (4, 4)
+
+
+async def test_who_comes_after_a_look_is_not_told_of_it(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who is refused with others learns of the head that there was when he came, or later."""
+    async with JetStreamStore.open(url) as a, JetStreamStore.open(url) as b:
+        await a.append(SESSION, said("a1"))
+        await b.append(SESSION, said("b1"))
+        refused: list[int] = []
+
+        async def refuse() -> None:
+            with pytest.raises(WrongExpectedVersion) as error:
+                await a.append(SESSION, said("late"), expected=1)
+            refused.append(error.value.actual)
+
+        fresh = a._looks.fresh
+
+        async def slow(session: Session) -> Session:
+            found = await fresh(session)
+            monkeypatch.setattr(a._looks, "fresh", fresh)
+            await b.append(SESSION, said("b2"))
+            tasks.start_soon(refuse)
+            while not session.queue:
+                await anyio.lowlevel.checkpoint()
+            return found
+
+        monkeypatch.setattr(a._looks, "fresh", slow)
+        async with anyio.create_task_group() as tasks:
+            with pytest.raises(Fenced):
+                await a.append(SESSION, said("a2"))
+        assert refused == [3]
+        assert await texts(b) == ["a1", "b1", "b2"]
 
 
 async def test_all_may_write_what_belongs_to_no_session(url: str) -> None:
