@@ -39,6 +39,7 @@ from eventlog.later import later
 from eventlog.lease import Lease, Leases
 from eventlog.location import log_file, log_home, log_location, open_log, open_reader
 from eventlog.naming import sessions_named
+from eventlog.page import Page
 from eventlog.printing import printable
 from eventlog.store import (
     Catalogue,
@@ -50,7 +51,6 @@ from eventlog.store import (
     EventStore,
     Log,
     LogReader,
-    Page,
     Prunable,
     Retention,
     SessionRow,

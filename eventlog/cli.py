@@ -23,8 +23,9 @@ from eventlog.address import LogAddress
 from eventlog.event import START, SessionId, parse, valid_session_id
 from eventlog.journal import journal
 from eventlog.location import driver, log_location, open_reader
+from eventlog.page import Page
 from eventlog.printing import figures, listed, one_line, printable
-from eventlog.store import LogReader, Page, SessionRow
+from eventlog.store import LogReader, SessionRow
 from eventlog.terminal import (
     PROGRAM,
     Json,
@@ -32,6 +33,7 @@ from eventlog.terminal import (
     Session,
     Sessions,
     complete,
+    find,
     one,
     put,
     reading,
@@ -175,8 +177,7 @@ def verify(
         say("everything is as it was written" if not found else f"{found} damages")
         return found
 
-    if run(work):
-        raise SystemExit(exits.FOUND)
+    find(work)
 
 
 @app.command(
@@ -230,8 +231,7 @@ def doctor(*, log: Location = None, as_json: Json = False) -> None:
                 put(str(finding).encode())
         return any(finding.warns for finding in findings)
 
-    if run(work):
-        raise SystemExit(exits.FOUND)
+    find(work)
 
 
 async def _pages(reader: LogReader, key: SessionId) -> AsyncGenerator[Page, None]:

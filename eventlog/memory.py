@@ -26,8 +26,9 @@ from eventlog.event import (
 )
 from eventlog.lease import Sole
 from eventlog.listing import Listing, listing
+from eventlog.page import Page
 from eventlog.paging import put_back, within
-from eventlog.store import KEPT, Checkpoint, Page, Prunable, SessionRow
+from eventlog.store import KEPT, Checkpoint, Prunable, SessionRow
 from eventlog.stream import Stream
 
 
@@ -140,13 +141,9 @@ class MemoryStore:
         self, *, limit: int | None = None, every: bool = False
     ) -> Sequence[SessionRow]:
         """Return the sessions, the one of the newest batch first."""
-        known = [
-            key
-            for key, stream in self._streams.items()
-            if stream.known and (every or is_session(key))
-        ]
-        known.sort(key=lambda key: -self._streams[key].order)
-        return [self._streams[key].row(key) for key in known[:limit]]
+        listed = (item for item in self._streams.items() if every or is_session(item[0]))
+        newest = sorted(listed, key=lambda item: -item[1].order)
+        return [stream.row(key) for key, stream in newest if stream.known][:limit]
 
     async def session(self, session_id: SessionId) -> SessionRow | None:
         """Return one session's row."""

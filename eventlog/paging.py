@@ -12,7 +12,7 @@ from typing import Final
 from eventlog.batch import Run
 from eventlog.blobs import MARK, Fetch, restored
 from eventlog.event import seq_of
-from eventlog.store import Page
+from eventlog.page import Page
 
 ENOUGH: Final = 8 << 20
 """Bytes of a page with large strings put back, where no limit was given."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from eventlog.errors import HistoryTruncated
 from eventlog.event import START, Seq, SessionId
-from eventlog.store import EventSource, Page
+from eventlog.page import Page
+from eventlog.store import EventSource
 
 
 @dataclass(frozen=True, slots=True)

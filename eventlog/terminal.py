@@ -71,6 +71,12 @@ def run(function: Callable[[], Awaitable[T]]) -> T:
         return anyio.run(function)
 
 
+def find(function: Callable[[], Awaitable[object]]) -> None:
+    """Run a command that looks for something, and end with 1 if it returns any (cli.md)."""
+    if run(function):
+        raise SystemExit(exits.FOUND)
+
+
 def put(text: bytes, end: bytes = b"\n") -> None:
     """Print a line of data, or several."""
     sys.stdout.buffer.write(text + end)

@@ -25,14 +25,13 @@ from eventlog.location import log_file, open_log, open_reader
 from eventlog.printing import printable
 from eventlog.sqlite import database_file
 from eventlog.store import LogReader, Prunable
-from eventlog.terminal import Json, Location, Session, Sessions, one, put, run, say, writing
+from eventlog.terminal import Json, Location, Session, Sessions, find, one, put, run, say, writing
 
 commands: Final = typer.Typer(rich_markup_mode=None)
 
 _AGE: Final = re.compile(r"([0-9]{1,6})([mhdw])\Z")
 _MINUTES: Final = {"m": 1, "h": 60, "d": 24 * 60, "w": 7 * 24 * 60}
-_MINUTE: Final = 60_000_000
-"""µs."""
+_MINUTE: Final = 60_000_000  # µs
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")]
 
@@ -74,13 +73,17 @@ def restore(
         made = await duplicate(file, database_file(log_file(log)))
         async with SqliteReader.open(made) as reader:
             found = [damage async for damage in reader.verify()]
-        for damage in found:
-            put(str(damage).encode())
-        say(f"restored to {made}" + (f", with {len(found)} damages" if found else ""))
-        return len(found)
+        return _told(found, f"restored to {made}", f"with {len(found)} damages")
 
-    if run(work):
-        raise SystemExit(exits.FOUND)
+    find(work)
+
+
+def _told(found: Sequence[object], done: str, but: str) -> int:
+    """Print what is damaged, and say what was done; return how many there are."""
+    for damage in found:
+        put(printable(str(damage)).encode())
+    say(f"{done}, {but}" if found else done)
+    return len(found)
 
 
 @commands.command(
@@ -100,13 +103,9 @@ def salvage(
 
     async def work() -> int:
         found = await salvaged(source, target)
-        for damage in found:
-            put(printable(str(damage)).encode())
-        say(f"salvaged to {target}" + (f", without {len(found)} things" if found else ""))
-        return len(found)
+        return _told(found, f"salvaged to {target}", f"without {len(found)} things")
 
-    if run(work):
-        raise SystemExit(exits.FOUND)
+    find(work)
 
 
 @commands.command(
@@ -134,8 +133,7 @@ def copy(
                     put(f"{one_.session_id}  {one_.added} events".encode())
         return failed
 
-    if run(work):
-        raise SystemExit(exits.FOUND)
+    find(work)
 
 
 @commands.command(

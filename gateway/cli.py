@@ -35,7 +35,9 @@ from gateway.options import (
 from gateway.wrap.cli import app as wrap
 
 if TYPE_CHECKING:
+    from gateway.agent_spec import AgentSpec
     from gateway.transports import Address
+    from gateway.workspace import Offers
 
 app = typer.Typer(
     help="Host AI agents, record them, and serve clients that reconnect.",
@@ -72,7 +74,6 @@ def serve(
     allow_terminal: AllowTerminal = False,
 ) -> None:
     """Host agents, record them, and serve clients on a WebSocket, on stdio, or both."""
-    from gateway.agent_spec import OPENING, STOPPING, specs_of
     from gateway.announcement import announced
     from gateway.auth import load_token
     from gateway.serve import Settings
@@ -80,17 +81,8 @@ def serve(
     from gateway.workspace import Offers
 
     log_to_stderr()
-    try:
-        offers = Offers(allow_fs, terminal=allow_terminal)
-        agents = specs_of(
-            agent or (),
-            shared=share_agent or (),
-            offers=offers,
-            opening=start_timeout or OPENING,
-            stopping=stop_timeout or STOPPING,
-        )
-    except ValueError as error:
-        fail(str(error), exits.USAGE)
+    offers = Offers(allow_fs, terminal=allow_terminal)
+    agents = _agents(agent, share_agent, offers, start_timeout, stop_timeout)
     folder, home = home_of_log(log)
     host, port = address(listen) if listen or not stdio else ("127.0.0.1", None)
     settings = Settings(
@@ -113,6 +105,27 @@ def serve(
 
     with ExitStack() as running:
         run_to_end(run, settings, ready)
+
+
+def _agents(
+    given: list[str] | None,
+    shared: list[str] | None,
+    offers: Offers,
+    start: float | None,
+    stop: float | None,
+) -> dict[str, AgentSpec]:
+    from gateway.agent_spec import OPENING, STOPPING, specs_of
+
+    try:
+        return specs_of(
+            given or (),
+            shared=shared or (),
+            offers=offers,
+            opening=start or OPENING,
+            stopping=stop or STOPPING,
+        )
+    except ValueError as error:
+        fail(str(error), exits.USAGE)
 
 
 @app.command(

@@ -18,7 +18,7 @@ from itertools import count
 from time import time
 from typing import Any, Final
 
-from eventlog import Event, HermesRecorder, Observation, Question, SessionId, line, parse
+from eventlog import Event, HermesRecorder, Observation, Question, Seq, SessionId, line, parse
 from gateway.errors import Code, RpcError
 from gateway.follower import Follower
 from gateway.hydration import Json, stored_id, told
@@ -239,7 +239,7 @@ class Elder:
                 follower = place.follower
                 number = follower.seq + 1
                 if entry.slot is not None:
-                    entry.slot.seq = type(follower.seq)(number)
+                    entry.slot.seq = Seq(number)
                 follower.hear(self._envelope(follower, number, entry.event, None))
 
     def _envelope(self, follower: Follower, number: int, event: Event, when: float | None) -> Any:

@@ -9,7 +9,7 @@ import logging
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Final, NoReturn, TypeVar
+from typing import Annotated, Any, Final, NoReturn, TypeVar
 
 import anyio
 import typer
@@ -19,6 +19,11 @@ from gateway.errors import GatewayError
 
 PROGRAM: Final = "hermes-gateway"
 Result = TypeVar("Result")
+
+
+def _seconds(name: str, told: str) -> Any:
+    return typer.Option(name, metavar="SECONDS", min=0.1, help=told)
+
 
 LogOption = Annotated[
     str | None,
@@ -61,20 +66,16 @@ ShareAgent = Annotated[
 ]
 StartTimeout = Annotated[
     float | None,
-    typer.Option(
+    _seconds(
         "--start-timeout",
-        metavar="SECONDS",
-        min=0.1,
-        help="How long an agent may take for each step until a session is ready; else 120.",
+        "How long an agent may take for each step until a session is ready; else 120.",
     ),
 ]
 StopTimeout = Annotated[
     float | None,
-    typer.Option(
+    _seconds(
         "--stop-timeout",
-        metavar="SECONDS",
-        min=0.1,
-        help="How long an agent may take to end a turn that was interrupted; else 30.",
+        "How long an agent may take to end a turn that was interrupted; else 30.",
     ),
 ]
 AllowFs = Annotated[

@@ -60,12 +60,10 @@ class Transcripts:
 
     async def paged(self, session_id: SessionId, seq: int | None) -> Transcript:
         """Return the same, for somebody who reads it page by page while the session goes on."""
-        key = (session_id, -1 if seq is None else seq)
-        transcript = self._read.get(key)
-        if transcript is None:
-            transcript = await self.at(session_id, seq)
-            key = (session_id, transcript.seq)
-            self._read[key] = transcript
+        known = None if seq is None else self._read.get((session_id, seq))
+        transcript = known or await self.at(session_id, seq)
+        key = (session_id, transcript.seq)
+        self._read[key] = transcript
         self._read.move_to_end(key)
         while len(self._read) > FOLDS_KEPT:
             self._read.popitem(last=False)

@@ -14,7 +14,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from eventlog.conformance.opening import OTHER, SESSION, Open, refusal, said, span
 from eventlog.errors import WrongExpectedVersion
 from eventlog.event import Seq, SessionId, parse
-from eventlog.store import Log, Page
+from eventlog.page import Page
+from eventlog.store import Log
 from eventlog.subscription import CaughtUp, subscribe
 
 _TEXTS = st.lists(st.text(max_size=8), min_size=1, max_size=5)

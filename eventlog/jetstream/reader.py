@@ -26,8 +26,9 @@ from eventlog.jetstream.parts import Parts, connected
 from eventlog.jetstream.pruning import reach, sized
 from eventlog.jetstream.session import Session
 from eventlog.jetstream.verification import Verification
+from eventlog.page import Page
 from eventlog.paging import cut_page, put_back
-from eventlog.store import Checkpoint, Page, Prunable, SessionRow
+from eventlog.store import Checkpoint, Prunable, SessionRow
 
 _ENOUGH: Final = 2**62
 """Bytes, where there is no limit."""

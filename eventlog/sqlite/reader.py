@@ -20,6 +20,7 @@ from eventlog.blobs import Piece
 from eventlog.checksum import ALGORITHMS, Checksum
 from eventlog.errors import ForeignDatabase, LogUnavailable
 from eventlog.event import START, Seq, SessionId, valid_session_id
+from eventlog.page import Page
 from eventlog.paging import cut, put_back
 from eventlog.sqlite import catalogue, contents, files, keeping, pruning, schema, statistics
 from eventlog.sqlite.damage import Damage
@@ -29,7 +30,7 @@ from eventlog.sqlite.files import database
 from eventlog.sqlite.incarnation import LAST
 from eventlog.sqlite.mark import marked
 from eventlog.sqlite.verification import damages
-from eventlog.store import Checkpoint, Page, Prunable, SessionRow
+from eventlog.store import Checkpoint, Prunable, SessionRow
 
 _POLL: Final = 0.05
 """Seconds between two looks at whether another process has committed (S-4)."""

@@ -24,6 +24,7 @@ from eventlog.errors import EventLogError, LogUnavailable, WrongExpectedVersion
 from eventlog.event import GATEWAY, Event, Seq, SessionId, Span, valid_session_id
 from eventlog.lease import Sole
 from eventlog.packing import packed
+from eventlog.page import Page
 from eventlog.sqlite import catalogue, compaction, files, gaps, keeping, pruning, schema
 from eventlog.sqlite.faults import translated
 from eventlog.sqlite.heads import Heads, Stream
@@ -32,7 +33,7 @@ from eventlog.sqlite.mark import Mark
 from eventlog.sqlite.reader import Opened, SqliteReader, identified
 from eventlog.sqlite.transaction import Transactions
 from eventlog.sqlite.writer import Writer
-from eventlog.store import Checkpoint, Page, SessionRow
+from eventlog.store import Checkpoint, SessionRow
 
 _SETTLE = "update meta set value = coalesce((select max(id) from batch), 0) where key = 'settled'"
 
