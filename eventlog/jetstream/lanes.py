@@ -50,12 +50,13 @@ class Lanes:
         """Wait until everything is written, and end."""
         self._closed = True
         for session in list(self._sleeping):
-            self._sleeping.pop(session).set_result(False)
+            self._send_home(session)
         if self._under_way:
             await self._ended.wait()
 
     async def _run(self, session: Session) -> None:
         with anyio.CancelScope(shield=True):
+            stays = True
             try:
                 while True:
                     try:
@@ -64,8 +65,9 @@ class Lanes:
                                 await self._write(session)
                     finally:
                         self._under_way -= 1
-                    if self._closed or not await self._sleep(session):
+                    if self._closed or not stays:
                         return
+                    stays = await self._sleep(session)
             finally:
                 session.busy = False
                 if self._closed and not self._under_way:
@@ -76,5 +78,10 @@ class Lanes:
         sleeper: Future[bool] = self._loop.create_future()
         self._sleeping[session] = sleeper
         if len(self._sleeping) > _IDLE:
-            self._sleeping.pop(next(iter(self._sleeping))).set_result(False)
+            self._send_home(next(iter(self._sleeping)))
         return await sleeper
+
+    def _send_home(self, session: Session) -> None:
+        """Let one that is idle end; until it hears of it something may come, and it looks."""
+        self._under_way += 1
+        self._sleeping.pop(session).set_result(False)
