@@ -46,7 +46,7 @@ async def _cluster(folder: Path) -> AsyncGenerator[Cluster, None]:
 
 @asynccontextmanager
 async def _ours(cluster: Cluster) -> AsyncGenerator[Log, None]:
-    async with open_log(f"{cluster.url}/ours?deadline=120&lease=60") as log:
+    async with open_log(f"{cluster.url}/ours?deadline=60&lease=60") as log:
         yield log
 
 
@@ -181,7 +181,7 @@ def gateways(count: int) -> Callable[[Path], Awaitable[dict[str, float]]]:
             workers = []
             for number in range(count):
                 mine = [f"s{each}" for each in range(SESSIONS) if each % count == number]
-                log = f"{cluster.url}/ours?deadline=120&lease=60"
+                log = f"{cluster.url}/ours?deadline=60&lease=60"
                 command = (sys.executable, "-m", "bench.cluster_worker", log, str(ROUNDS), *mine)
                 workers.append(
                     await ends.enter_async_context(await anyio.open_process(command, stderr=None))
